@@ -25,6 +25,7 @@ type reportIn struct {
 	DropoffInstructions *string                                `json:"dropoff_instructions"`
 	ExternalPaymentID   *string                                `json:"external_payment_id"`
 	Dev                 bool                                   `json:"dev"`
+	Metadata            metadataIn                             `json:"metadata,omitzero"`
 }
 
 type soldItemIn struct {
@@ -67,6 +68,7 @@ func (in reportIn) call(r *request) (service.ReportOrder, error) {
 		order.Given.DeliveryFee = *fee
 	}
 	c.handOver(order.Fulfillment, order.Address, order.Given.DeliveryFee)
+	order.Metadata = c.metadata(in.Metadata)
 	return order, c.Err
 }
 

@@ -22,6 +22,7 @@ type checkoutIn struct {
 	PickupInstructions  *string                            `json:"pickup_instructions"`
 	DropoffInstructions *string                            `json:"dropoff_instructions"`
 	Dev                 bool                               `json:"dev"`
+	Metadata            metadataIn                         `json:"metadata,omitzero"`
 }
 
 // startCheckout makes an order that the customer pays on a page of the payment processor.
@@ -48,6 +49,7 @@ func (in checkoutIn) call(r *request) (service.StartCheckout, error) {
 		cmd.DeliveryFeeCents = *fee
 	}
 	c.handOver(cmd.Fulfillment, cmd.Address, cmd.DeliveryFeeCents)
+	cmd.Metadata = c.metadata(in.Metadata)
 	return service.StartCheckout{Checkout: cmd, FeeGiven: in.DeliveryFee != nil}, c.Err
 }
 

@@ -39,6 +39,7 @@ func openEvil(t *testing.T) *matrix {
 		o := m.order
 		o.Fulfillment, o.ExternalID, o.CustomerEmail, o.ExternalPaymentID, o.CourierTrackingURL = commerce.ByDelivery, evil, evil, evil, evilScript
 		o.PickupInstructions, o.DropoffInstructions, o.CourierDeliveryID = evil, evil, evil
+		o.Metadata = commerce.Metadata{"a": evil}
 		o.Address = &commerce.DeliveryAddress{Name: evil, Email: evil, Phone: evil, Address: commerce.Address{Line1: evil, Line2: evil, City: evil, State: evil, PostalCode: evil, Country: evil}}
 		o.Events++
 		o.UpdatedOn = at

@@ -135,6 +135,7 @@ func TestNotesAndRequests(t *testing.T) {
 	report.ExternalID = "A" + evil
 	report.Address = &commerce.DeliveryAddress{Name: evil, Email: "a@e.example" + evil, Phone: evil, Address: commerce.Address{Line1: evil}}
 	report.PickupInstructions, report.DropoffInstructions = evil, evil
+	report.Metadata = commerce.Metadata{"table": "7 " + evil}
 	sold := fixture.Do(o.Shop, report)
 	path := "/office/orders/" + sold.ID
 	for i := range 2 { // one note, by a double click
@@ -155,7 +156,7 @@ func TestNotesAndRequests(t *testing.T) {
 	if n := strings.Count(page, "note &lt;script&gt;"); n != 1 {
 		t.Errorf("%d notes:\n%s", n, page)
 	}
-	for _, want := range []string{"A refund is requested", "reason &lt;script&gt;", "Refund: ", "Decline the refund"} {
+	for _, want := range []string{"A refund is requested", "reason &lt;script&gt;", "<dt>table</dt><dd>7 &lt;script&gt;", "Refund: ", "Decline the refund"} {
 		if want != "Refund: " && !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}

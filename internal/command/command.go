@@ -308,6 +308,7 @@ type Sale struct {
 	Address             *commerce.DeliveryAddress
 	PickupInstructions  string
 	DropoffInstructions string
+	Metadata            commerce.Metadata
 }
 
 // needs names the rows of a sale: the partner, the store, the stock of the products, the
@@ -380,7 +381,7 @@ func (s Sale) begin(rows *commerce.Rows, now commerce.Millis, price func(*commer
 	return begin(commerce.Order{
 		StoreID: s.StoreID, ID: s.OrderID, PartnerID: s.Actor.PartnerID(), Mode: s.Actor.Mode,
 		Source: source, CustomerID: s.CustomerID, Fulfillment: s.Fulfillment, Lines: lines, Address: s.Address,
-		PickupInstructions: s.PickupInstructions, DropoffInstructions: s.DropoffInstructions, CreatedOn: now,
+		PickupInstructions: s.PickupInstructions, DropoffInstructions: s.DropoffInstructions, Metadata: s.Metadata, CreatedOn: now,
 	}, rows, now, s.Actor)
 }
 

@@ -56,6 +56,7 @@ type Order struct {
 	PickupInstructions  string
 	DropoffInstructions string
 	ExternalPaymentID   string
+	Metadata            Metadata // of the partner
 	CourierQuoteID      string
 	CourierDeliveryID   string
 	CourierTrackingURL  string

@@ -101,7 +101,7 @@ func Path(p jsontext.Pointer) string {
 	var b strings.Builder
 	for token := range p.Tokens() {
 		switch _, err := strconv.ParseUint(token, 10, 32); {
-		case err == nil:
+		case err == nil && b.String() != "metadata": // its names may be numbers
 			b.WriteString("[" + token + "]")
 		case b.Len() > 0:
 			b.WriteString("." + token)
@@ -249,6 +249,44 @@ func (l *List[T, B]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 			return err
 		}
 		*l = append(*l, element)
+	}
+	_, err := d.ReadToken()
+	return err
+}
+
+// Texts is an object of texts, or null, by their names, with a bound of the names. An absent
+// object is nil. Decoding stops at the first name beyond the bound.
+type Texts[B Bound] map[string]*string
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (t *Texts[B]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	*t = nil
+	switch d.PeekKind() {
+	case 'n':
+		return d.SkipValue()
+	case '{', 0: // 0 is not JSON: ReadToken reports it
+	default: // decoding ends with this error, so the value need not be skipped
+		return &valueError{"must be an object"}
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	var bound B
+	*t = Texts[B]{}
+	for d.PeekKind() != '}' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		text := name.String()
+		if len(*t) == bound.Most() {
+			return &valueError{fmt.Sprintf("is more than the %d names that are allowed at once", bound.Most())}
+		}
+		var value *string
+		if err := json.UnmarshalDecode(d, &value); err != nil {
+			return err
+		}
+		(*t)[text] = value
 	}
 	_, err := d.ReadToken()
 	return err

@@ -154,8 +154,11 @@ func schemasAt(doc map[string]any, schema any, field string) []map[string]any {
 		var next []map[string]any
 		for _, s := range here {
 			part := member(s, "properties", name)
-			if name[0] <= '9' {
+			switch {
+			case name[0] <= '9':
 				part = s["items"]
+			case part == nil:
+				part = s["additionalProperties"]
 			}
 			next = append(next, alternatives(doc, part)...)
 		}

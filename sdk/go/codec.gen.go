@@ -1040,7 +1040,35 @@ func (v TrackingLocation) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
-var membersOfCheckoutRequest = setOf("store_id", "items", "success_url", "cancel_url", "fulfillment_type", "delivery_address", "delivery_fee", "customer_email", "pickup_instructions", "dropoff_instructions", "dev")
+var membersOfUpdateMetadataRequest = setOf("metadata")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *UpdateMetadataRequest) UnmarshalJSON(text []byte) error {
+	type plain UpdateMetadataRequest
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfUpdateMetadataRequest)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v UpdateMetadataRequest) MarshalJSON() ([]byte, error) {
+	type plain UpdateMetadataRequest
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfUpdateMetadataReply = setOf("ok", "order_id", "metadata", "updated_on", "trace_id")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *UpdateMetadataReply) UnmarshalJSON(text []byte) error {
+	type plain UpdateMetadataReply
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfUpdateMetadataReply)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v UpdateMetadataReply) MarshalJSON() ([]byte, error) {
+	type plain UpdateMetadataReply
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfCheckoutRequest = setOf("store_id", "items", "success_url", "cancel_url", "fulfillment_type", "delivery_address", "delivery_fee", "customer_email", "pickup_instructions", "dropoff_instructions", "dev", "metadata")
 
 // UnmarshalJSON keeps members without a field in Extra.
 func (v *CheckoutRequest) UnmarshalJSON(text []byte) error {
@@ -1082,7 +1110,7 @@ func (v ReportLine) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
-var membersOfReportRequest = setOf("external_order_id", "store_id", "items", "fulfillment_type", "total", "subtotal", "tax_amount", "tax_rate", "delivery_fee", "delivery_address", "pickup_instructions", "dropoff_instructions", "external_payment_id", "dev")
+var membersOfReportRequest = setOf("external_order_id", "store_id", "items", "fulfillment_type", "total", "subtotal", "tax_amount", "tax_rate", "delivery_fee", "delivery_address", "pickup_instructions", "dropoff_instructions", "external_payment_id", "dev", "metadata")
 
 // UnmarshalJSON keeps members without a field in Extra.
 func (v *ReportRequest) UnmarshalJSON(text []byte) error {
@@ -1138,7 +1166,7 @@ func (v OrderItem) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
-var membersOfOrder = setOf("id", "store_id", "created_on", "updated_on", "customer_id", "items", "source", "partner_client_id", "external_order_id", "fulfillment_type", "delivery_address", "delivery_fee", "subtotal", "tax_amount", "total", "status", "courier_delivery_id", "courier_tracking_url", "courier_quote_id", "dev", "pickup_instructions", "dropoff_instructions", "external_payment_id", "customer_email", "refunded_total", "ready_for_pickup_at", "picked_up_at")
+var membersOfOrder = setOf("id", "store_id", "created_on", "updated_on", "customer_id", "items", "source", "partner_client_id", "external_order_id", "fulfillment_type", "delivery_address", "delivery_fee", "subtotal", "tax_amount", "total", "status", "courier_delivery_id", "courier_tracking_url", "courier_quote_id", "dev", "pickup_instructions", "dropoff_instructions", "external_payment_id", "customer_email", "refunded_total", "ready_for_pickup_at", "picked_up_at", "metadata")
 
 // UnmarshalJSON keeps members without a field in Extra.
 func (v *Order) UnmarshalJSON(text []byte) error {

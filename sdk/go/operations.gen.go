@@ -25,6 +25,7 @@ var (
 	opGetOrderTracking      = operation[none, none, TrackingReply]{"GET", "/v1/orders/{order_id}/tracking", false}
 	opStreamOrderTracking   = operation[none, none, none]{"GET", "/v1/orders/{order_id}/tracking/stream", false}
 	opGetOrderTimeline      = operation[GetOrderTimelineQuery, none, TimelineReply]{"GET", "/v1/orders/{order_id}/timeline", false}
+	opUpdateOrderMetadata   = operation[none, UpdateMetadataRequest, UpdateMetadataReply]{"POST", "/v1/orders/{order_id}/metadata", true}
 	opConfirmOrder          = operation[none, none, AdvanceReply]{"POST", "/v1/orders/{order_id}/confirm", false}
 	opMarkReadyForPickup    = operation[none, ReadyForPickupRequest, AdvanceReply]{"POST", "/v1/orders/{order_id}/ready-for-pickup", false}
 	opMarkPickedUp          = operation[none, PickedUpRequest, AdvanceReply]{"POST", "/v1/orders/{order_id}/picked-up", false}

@@ -63,6 +63,11 @@ func (s *OrdersService) Timeline(ctx context.Context, orderID string, query GetO
 	return call(ctx, s.client, opGetOrderTimeline, []string{orderID}, query, nil, options...)
 }
 
+// UpdateMetadata changes the metadata of an order. A nil value removes its name.
+func (s *OrdersService) UpdateMetadata(ctx context.Context, orderID string, body UpdateMetadataRequest, options ...Option) (*UpdateMetadataReply, error) {
+	return call(ctx, s.client, opUpdateOrderMetadata, []string{orderID}, none{}, &body, options...)
+}
+
 // Confirm makes a paid order processed, and takes its stock. It may be repeated.
 func (s *OrdersService) Confirm(ctx context.Context, orderID string, options ...Option) (*AdvanceReply, error) {
 	return call(ctx, s.client, opConfirmOrder, []string{orderID}, none{}, nil, append(options, harmless)...)

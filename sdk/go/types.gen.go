@@ -1506,6 +1506,39 @@ type TrackingLocation struct {
 	Extra Extra `json:"-"`
 }
 
+// OrderMetadata: Notes of yours on the order, as strings by names. A name has 1 to 40 of the
+// characters `A-Z a-z 0-9 _ . -`; all names and values together have at most 8,192 bytes.
+type OrderMetadata map[string]string
+
+// MetadataChanges: Strings to set, and nulls for names to remove.
+type MetadataChanges map[string]*string
+
+// UpdateMetadataRequest is a schema of the API document.
+type UpdateMetadataRequest struct {
+	// Strings to set, and nulls for names to remove.
+	Metadata MetadataChanges `json:"metadata"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// UpdateMetadataReply is a schema of the API document.
+type UpdateMetadataReply struct {
+	// Always `true` in an answer that succeeds.
+	OK      bool   `json:"ok"`
+	OrderID string `json:"order_id"`
+	// Notes of yours on the order, as strings by names. A name has 1 to 40 of the characters `A-Z a-z 0-9
+	// _ . -`; all names and values together have at most 8,192 bytes.
+	Metadata OrderMetadata `json:"metadata"`
+	// A time as Unix milliseconds, UTC.
+	UpdatedOn UnixMillis `json:"updated_on"`
+	// The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call.
+	TraceID string `json:"trace_id"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
 // CheckoutRequest is a schema of the API document.
 type CheckoutRequest struct {
 	// Text that names something. It must not be blank.
@@ -1530,6 +1563,9 @@ type CheckoutRequest struct {
 	DropoffInstructions *string `json:"dropoff_instructions,omitempty"`
 	// `true` makes this a test order.
 	Dev *bool `json:"dev,omitempty"`
+	// Notes of yours on the order, as strings by names. A name has 1 to 40 of the characters `A-Z a-z 0-9
+	// _ . -`; all names and values together have at most 8,192 bytes.
+	Metadata OrderMetadata `json:"metadata,omitzero"`
 
 	// Extra holds the members that this version of the SDK does not know.
 	Extra Extra `json:"-"`
@@ -1593,6 +1629,9 @@ type ReportRequest struct {
 	ExternalPaymentID *string `json:"external_payment_id,omitempty"`
 	// `true` makes this a test order.
 	Dev *bool `json:"dev,omitempty"`
+	// Notes of yours on the order, as strings by names. A name has 1 to 40 of the characters `A-Z a-z 0-9
+	// _ . -`; all names and values together have at most 8,192 bytes.
+	Metadata OrderMetadata `json:"metadata,omitzero"`
 
 	// Extra holds the members that this version of the SDK does not know.
 	Extra Extra `json:"-"`
@@ -1693,6 +1732,9 @@ type Order struct {
 	ReadyForPickupAt *UnixMillis `json:"ready_for_pickup_at,omitempty"`
 	// When the order was picked up, as Unix milliseconds.
 	PickedUpAt *UnixMillis `json:"picked_up_at,omitempty"`
+	// Notes of yours on the order, as strings by names. A name has 1 to 40 of the characters `A-Z a-z 0-9
+	// _ . -`; all names and values together have at most 8,192 bytes.
+	Metadata OrderMetadata `json:"metadata"`
 
 	// Extra holds the members that this version of the SDK does not know.
 	Extra Extra `json:"-"`

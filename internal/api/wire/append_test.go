@@ -108,7 +108,7 @@ func TestOrder(t *testing.T) {
 	full := commerce.Order{StoreID: "s", ID: "o", PartnerID: "ptn", Mode: commerce.Test, Source: "partner", ExternalID: "x\u2028\"", CustomerID: "cus",
 		CustomerEmail: "a@b.example", Status: commerce.Paid, Fulfillment: commerce.ByDelivery, SubtotalCents: 1, TaxCents: 2, DeliveryFeeCents: 3,
 		TotalCents: 4, RefundedCents: 5, PickupInstructions: "<b>", DropoffInstructions: "🧀", ExternalPaymentID: "pay", CourierQuoteID: "quo",
-		CourierDeliveryID: "del", CourierTrackingURL: "https://t.example", ReadyForPickupAt: 6, PickedUpAt: 7, CreatedOn: 8, UpdatedOn: 9,
+		CourierDeliveryID: "del", CourierTrackingURL: "https://t.example", ReadyForPickupAt: 6, PickedUpAt: 7, CreatedOn: 8, UpdatedOn: 9, Metadata: commerce.Metadata{"b": "\u2028\"", "a": "1"},
 		Lines: []commerce.OrderLine{{ProductID: "p", Quantity: 2, PriceCents: 10}, {ProductID: "q", OriginalPriceCents: &original}},
 		Address: &commerce.DeliveryAddress{Name: "Ann", Email: "e", Phone: "+1",
 			Address: commerce.Address{Line1: "1", Line2: "2", City: "3", State: "4", PostalCode: "5", Country: "6"}}}
@@ -118,9 +118,9 @@ func TestOrder(t *testing.T) {
 		`"delivery_address":{"name":"Ann","email":"e","phone":"+1","address":{"line1":"1","line2":"2","city":"3","state":"4","postal_code":"5","country":"6"}},` +
 		`"delivery_fee":3,"subtotal":1,"tax_amount":2,"total":4,"refunded_total":5,"status":"paid","courier_delivery_id":"del",` +
 		`"courier_tracking_url":"https://t.example","courier_quote_id":"quo","ready_for_pickup_at":6,"picked_up_at":7,"dev":true,` +
-		`"pickup_instructions":"<b>","dropoff_instructions":"🧀","external_payment_id":"pay","customer_email":"a@b.example"}`
+		`"pickup_instructions":"<b>","dropoff_instructions":"🧀","external_payment_id":"pay","customer_email":"a@b.example","metadata":{"a":"1","b":"\u2028\""}}`
 	least := `{"id":"","store_id":"","created_on":0,"updated_on":0,"customer_id":"","items":[],"fulfillment_type":"pickup","delivery_address":null,` +
-		`"delivery_fee":0,"subtotal":0,"tax_amount":0,"total":0,"refunded_total":0,"status":"paid","dev":false}`
+		`"delivery_fee":0,"subtotal":0,"tax_amount":0,"total":0,"refunded_total":0,"status":"paid","dev":false,"metadata":{}}`
 	empty := commerce.Order{Mode: commerce.Live, Status: commerce.Paid, Fulfillment: commerce.ByPickup}
 	for _, c := range []struct{ got, want []byte }{
 		{Encode(OrderOf(full)), []byte(want)},

@@ -36,6 +36,7 @@ type order struct {
 	DropoffInstructions string               `json:"dropoff_instructions,omitzero"`
 	ExternalPaymentID   string               `json:"external_payment_id,omitzero"`
 	CustomerEmail       string               `json:"customer_email,omitzero"`
+	Metadata            commerce.Metadata    `json:"metadata"`
 }
 
 // line is an item of an order. OriginalPrice is nil if the product's own price was
@@ -72,7 +73,7 @@ func orderOf(v commerce.Order) order {
 		DeliveryFee: v.DeliveryFeeCents, Subtotal: v.SubtotalCents, TaxAmount: v.TaxCents, Total: v.TotalCents, RefundedTotal: v.RefundedCents,
 		Status: v.Status, CourierDeliveryID: v.CourierDeliveryID, CourierTrackingURL: v.CourierTrackingURL, CourierQuoteID: v.CourierQuoteID,
 		ReadyForPickupAt: v.ReadyForPickupAt, PickedUpAt: v.PickedUpAt, Dev: v.Mode == commerce.Test, PickupInstructions: v.PickupInstructions,
-		DropoffInstructions: v.DropoffInstructions, ExternalPaymentID: v.ExternalPaymentID, CustomerEmail: v.CustomerEmail}
+		DropoffInstructions: v.DropoffInstructions, ExternalPaymentID: v.ExternalPaymentID, CustomerEmail: v.CustomerEmail, Metadata: v.Metadata}
 }
 
 func linesOf(lines []commerce.OrderLine) []line {

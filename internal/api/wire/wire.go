@@ -32,7 +32,7 @@ func OrNull[T ~string](v T) *T {
 }
 
 // lenient encodes every stored text: bytes that are not UTF-8 become U+FFFD.
-var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true), json.Deterministic(true))
 
 // Encode returns v as JSON. It panics if v cannot be encoded, which is a bug.
 func Encode(v any) []byte {

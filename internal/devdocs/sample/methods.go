@@ -27,6 +27,7 @@ var methods = map[string]string{
 	"getOrderTracking":      "Orders.Tracking",
 	"streamOrderTracking":   "Orders.Track",
 	"getOrderTimeline":      "Orders.Timeline",
+	"updateOrderMetadata":   "Orders.UpdateMetadata",
 	"confirmOrder":          "Orders.Confirm",
 	"markReadyForPickup":    "Orders.MarkReady",
 	"markPickedUp":          "Orders.MarkPickedUp",

@@ -66,6 +66,16 @@ func decodeAddress(s Scanner) *commerce.DeliveryAddress {
 	return &commerce.DeliveryAddress{Name: stored.Name, Email: stored.Email, Phone: stored.Phone, Address: commerce.Address(stored.Address)}
 }
 
+// encodeMetadata gives NULL for no metadata.
+func encodeMetadata(m commerce.Metadata) []byte {
+	if m == nil {
+		return nil
+	}
+	return encode(m)
+}
+
+func decodeMetadata(s Scanner) commerce.Metadata { return decode[commerce.Metadata](s, "metadata") }
+
 func encodeTitles(titles []commerce.LineTitle) []byte {
 	return encode(each(titles, func(t commerce.LineTitle) title { return title(t) }))
 }
@@ -88,7 +98,7 @@ func each[A, B any](list []A, convert func(A) B) []B {
 
 // asStored writes text that is no UTF-8 with U+FFFD. Decoders of requests let no such
 // text in.
-var asStored = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+var asStored = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true), json.Deterministic(true))
 
 // encode is the JSON text of a form of this file, which always encodes.
 func encode(v any) []byte {

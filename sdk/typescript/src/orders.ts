@@ -92,6 +92,11 @@ export class Orders {
     return this.#t.call(operations.confirmOrder, { path: [orderId], harmless: true }, options);
   }
 
+  /** Changes the metadata of an order. A null removes its name. */
+  updateMetadata(orderId: string, body: types.UpdateMetadataRequest, options?: CallOptions): Promise<types.UpdateMetadataReply> {
+    return this.#t.call(operations.updateOrderMetadata, { path: [orderId], body }, options);
+  }
+
   /** Says that a pickup order waits for its customer. It may be repeated. */
   markReady(orderId: string, body: types.ReadyForPickupRequest = {}, options?: CallOptions): Promise<types.AdvanceReply> {
     return this.#t.call(operations.markReadyForPickup, { path: [orderId], body, harmless: true }, options);

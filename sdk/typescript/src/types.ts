@@ -1072,6 +1072,35 @@ export interface TrackingLocation {
   estimated_delivery_time: string | null;
 }
 
+/**
+ * Notes of yours on the order, as strings by names. A name has 1 to 40 of the characters `A-Z a-z 0-9
+ * _ . -`; all names and values together have at most 8,192 bytes.
+ */
+export type OrderMetadata = { [name: string]: string };
+
+/** Strings to set, and nulls for names to remove. */
+export type MetadataChanges = { [name: string]: string | null };
+
+export interface UpdateMetadataRequest {
+  /** Strings to set, and nulls for names to remove. */
+  metadata: MetadataChanges;
+}
+
+export interface UpdateMetadataReply {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  order_id: string;
+  /**
+   * Notes of yours on the order, as strings by names. A name has 1 to 40 of the characters `A-Z a-z 0-9
+   * _ . -`; all names and values together have at most 8,192 bytes.
+   */
+  metadata: OrderMetadata;
+  /** A time as Unix milliseconds, UTC. */
+  updated_on: number;
+  /** The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call. */
+  trace_id: string;
+}
+
 export interface CheckoutRequest {
   /** Text that names something. It must not be blank. */
   store_id: string;
@@ -1099,6 +1128,11 @@ export interface CheckoutRequest {
   dropoff_instructions?: string;
   /** `true` makes this a test order. */
   dev?: boolean;
+  /**
+   * Notes of yours on the order, as strings by names. A name has 1 to 40 of the characters `A-Z a-z 0-9
+   * _ . -`; all names and values together have at most 8,192 bytes.
+   */
+  metadata?: OrderMetadata;
 }
 
 export interface CheckoutReply {
@@ -1152,6 +1186,11 @@ export interface ReportRequest {
   external_payment_id?: string;
   /** `true` makes this a test order. */
   dev?: boolean;
+  /**
+   * Notes of yours on the order, as strings by names. A name has 1 to 40 of the characters `A-Z a-z 0-9
+   * _ . -`; all names and values together have at most 8,192 bytes.
+   */
+  metadata?: OrderMetadata;
 }
 
 /** Only for delivery orders. */
@@ -1233,6 +1272,11 @@ export interface Order {
   ready_for_pickup_at?: number | null;
   /** When the order was picked up, as Unix milliseconds. */
   picked_up_at?: number | null;
+  /**
+   * Notes of yours on the order, as strings by names. A name has 1 to 40 of the characters `A-Z a-z 0-9
+   * _ . -`; all names and values together have at most 8,192 bytes.
+   */
+  metadata: OrderMetadata;
 }
 
 /** The filters in effect, as strings. */
