@@ -52,6 +52,7 @@ func TestHelp(t *testing.T) {
 		{"outbox list", append(database, "--limit", "--before")},
 		{"outbox show", append(database, "<id>")},
 		{"ledger check", append(database, "--books", "--stripe-key")},
+		{"store update", append(database, "<store>", "--hold-minutes")},
 		{"stock check", append(database, "--store", "--all", "--repair", "--reason")},
 		{"audit list", append(database, "--target", "--limit", "--before")},
 		{"jobs", []string{"list", "show", "retry", "give-up"}},

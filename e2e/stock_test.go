@@ -35,16 +35,16 @@ func TestStockCheck(t *testing.T) {
 	}
 	p.kill()
 
-	execute(t, s.path(), "DELETE FROM stock_moves WHERE product_id = 'p1' AND seq = 2; UPDATE stock SET quantity = quantity + 1 WHERE product_id = 'p2'")
-	says(1, nil, "s1 p1: the move before number 3 is missing", "s1 p2: the quantity is", "the moves of 2 products do not lead")
+	execute(t, s.path(), "DELETE FROM stock_moves WHERE product_id = 'p1' AND seq = 2; UPDATE stock SET quantity = quantity + 1, held = 1 WHERE product_id = 'p2'")
+	says(1, nil, "s1 p1: the move before number 3 is missing", "s1 p2: the quantity is", "s1 p2: the row or the moves after number 1 say that 1 pieces are held, but it leaves 0", "the moves of 2 products do not lead")
 	says(0, []string{"--store", "s2"}, "every chain is whole")
 	says(1, []string{"--store", "s9"}, "there is no store s9")
 	says(1, []string{"--repair"}, "--repair needs --reason TEXT")
 	says(1, []string{"--reason", "x"}, "--reason is for --repair alone")
-	before := s.rows("SELECT product_id || quantity FROM stock ORDER BY product_id")
+	before := s.rows("SELECT product_id || quantity || held FROM stock ORDER BY product_id")
 	_, c = s.serve() // from here on the service is running
 	says(0, []string{"--repair", "--reason", "counted by hand"}, "s1 p1: repaired by move 5", "2 products were repaired")
-	if after := s.rows("SELECT product_id || quantity FROM stock ORDER BY product_id"); strings.Join(after, " ") != strings.Join(before, " ") {
+	if after := s.rows("SELECT product_id || quantity || held FROM stock ORDER BY product_id"); strings.Join(after, " ") != strings.Join(before, " ") {
 		t.Errorf("the repair changed quantities: %v, before %v", after, before)
 	}
 	c.must(201, report("d", "p1", "p2"))
@@ -53,5 +53,27 @@ func TestStockCheck(t *testing.T) {
 	repair := s.rows("SELECT actor || '|' || reason FROM stock_notes WHERE product_id = 'p1' AND seq = 5")
 	if len(repair) != 1 || !strings.HasPrefix(repair[0], "operator:") || !strings.HasSuffix(repair[0], "|counted by hand") {
 		t.Errorf("the note of the repair is %q", repair)
+	}
+}
+
+// TestStoreUpdate: an operator sets for how long checkouts of a store hold their goods.
+func TestStoreUpdate(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	for _, c := range []struct {
+		store, minutes, want string
+		code                 int
+	}{
+		{"s1", "15", "s1: checkouts hold their goods for 15 minutes", 0},
+		{"s1", "4", "hold_minutes must be from 5 to 60", 1},
+		{"s9", "15", "there is no store s9", 1},
+	} {
+		r := s.operate("store", "update", c.store, "--hold-minutes", c.minutes)
+		if text := r.stdout + r.stderr; r.code != c.code || !strings.Contains(text, c.want) {
+			t.Errorf("%s for %s minutes: exit %d: %s", c.store, c.minutes, r.code, text)
+		}
+	}
+	if held := s.rows("SELECT id || hold_minutes FROM stores WHERE hold_minutes > 0"); len(held) != 1 || held[0] != "s115" {
+		t.Errorf("%q", held)
 	}
 }

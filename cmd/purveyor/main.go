@@ -20,6 +20,7 @@ type cli struct {
 	Serve   serveCommand   `cmd:"" help:"Serve the API."`
 	Demo    demoCommand    `cmd:"" help:"Serve a demo: stores, a catalog and a partner in a new database that is deleted at the end."`
 	Import  importCommand  `cmd:"" help:"Create or update stores, categories and products from a JSON file: all of it, or nothing."`
+	Store   storeCommand   `cmd:"" help:"Change stores."`
 	Partner partnerCommand `cmd:"" help:"Create and manage partners and their keys."`
 	User    userCommand    `cmd:"" help:"Create and manage users of the back office."`
 	Webhook webhookCommand `cmd:"" help:"Show webhooks, send them again, and manage partners' endpoints."`

@@ -381,3 +381,24 @@ func TestStockCheckStreams(t *testing.T) {
 	}
 	mustHave(t, text, "702 products with 702 moves", "</html>")
 }
+
+// TestHeldGoods: the pages of the product and of the stock show what checkouts hold, and its
+// history tells of it.
+func TestHeldGoods(t *testing.T) {
+	o := openOffice(t)
+	store, err := o.Engine.Reader().Store(t.Context(), fixture.StoreID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, page := o.get("manager", productPath(fixture.ProductID(0)))
+	mustHave(t, page, "-held", "-Held")
+	store.HoldMinutes = 15
+	fixture.Do(o.Shop, command.UpdateStore{Store: store})
+	fixture.Do(o.Shop, o.Checkout(0, 2))
+	_, page = o.get("manager", productPath(fixture.ProductID(0)))
+	mustHave(t, page, "<dt>Held</dt><dd>2 for customers", "98 are recorded, without the 2 that are held: do not count them", `>-2 <small>2 held</small>`, ">Held</td>")
+	_, page = o.get("manager", stockPath+"?low=100")
+	mustHave(t, page, `data-word="Held">2</td>`)
+	_, page = o.get("manager", Prefix+"/stores/"+fixture.StoreID)
+	mustHave(t, page, "<dt>Checkouts hold goods</dt><dd>For 15 minutes</dd>")
+}

@@ -1,6 +1,7 @@
 package backoffice
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ var storeFields = []fieldWord{
 	{"address", "Street and number"}, {"city", "City"}, {"state", "State"}, {"zip_code", "ZIP code"}, {"lat", "Latitude"}, {"lng", "Longitude"},
 	{"service_delivery_radius_miles", "Delivery radius in miles"}, {"email", "E-mail"}, {"phone", "Phone"}, {"tax_rate_bps", "Tax rate in percent"},
 	{"charge_live_quote", "Charge the courier's quote"}, {"time_zone", "Time zone"}, {"late_minutes", "Minutes until late"},
+	{"hold_minutes", "Minutes for which a checkout holds its goods"},
 }
 
 // storeEditPage is the data of the page "store_edit".
@@ -80,7 +82,8 @@ func storeValues(s commerce.Store) map[string]string {
 	return map[string]string{"id": s.ID, "name": s.Name, "slug": s.Slug, "active": onOff(s.Active), "open": onOff(s.Open), "pickup_enabled": onOff(s.PickupEnabled),
 		"service_delivery_enabled": onOff(s.DeliveryEnabled), "address": s.Address, "city": s.City, "state": s.State, "zip_code": s.ZipCode,
 		"lat": number(s.Lat), "lng": number(s.Lng), "service_delivery_radius_miles": number(s.RadiusMiles), "email": s.Email, "phone": s.Phone,
-		"tax_rate_bps": percent(s.TaxRateBps), "charge_live_quote": onOff(s.ChargesQuote), "time_zone": s.TimeZone, "late_minutes": strconv.FormatInt(s.LateMinutes, 10)}
+		"tax_rate_bps": percent(s.TaxRateBps), "charge_live_quote": onOff(s.ChargesQuote), "time_zone": s.TimeZone, "late_minutes": strconv.FormatInt(s.LateMinutes, 10),
+		"hold_minutes": strconv.FormatInt(s.HoldMinutes, 10)}
 }
 
 func number(v *float64) string {
@@ -117,7 +120,11 @@ func (f editForm) store() (s commerce.Store, err error) {
 	if failed != nil {
 		err = commerce.Invalid("late_minutes", "late_minutes must be whole minutes")
 	}
-	s.TaxRateBps, s.LateMinutes = tax, late
+	hold, failed := strconv.ParseInt(cmp.Or(text("hold_minutes"), "0"), 10, 64)
+	if failed != nil {
+		err = commerce.Invalid("hold_minutes", "hold_minutes must be whole minutes")
+	}
+	s.TaxRateBps, s.LateMinutes, s.HoldMinutes = tax, late, hold
 	return s, err
 }
 

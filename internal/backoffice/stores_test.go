@@ -15,7 +15,7 @@ const evilText = `<script>alert(1)</script>"'>`
 // storeForm are the fields of the form of a good store.
 func storeForm(more ...string) []string {
 	return append([]string{"name", "Corner " + evilText, "slug", "corner", "active", "on", "open", "on", "pickup_enabled", "on", "address", "1 Main St", "city", "Albany",
-		"lat", "42.65", "lng", "-73.75", "service_delivery_radius_miles", "2.5", "tax_rate_bps", "8.25", "time_zone", "America/New_York", "late_minutes", "20"}, more...)
+		"lat", "42.65", "lng", "-73.75", "service_delivery_radius_miles", "2.5", "tax_rate_bps", "8.25", "time_zone", "America/New_York", "late_minutes", "20", "hold_minutes", "30"}, more...)
 }
 
 // shows checks that a page has texts, and that no text of a test became a part of it.
@@ -94,6 +94,7 @@ func TestStoreRefusals(t *testing.T) {
 		"tax_rate_bps":                  {"8.255", "Tax rate in percent: must be a percentage"},
 		"time_zone":                     {"Mars", "Time zone: must be the IANA name"},
 		"late_minutes":                  {"241", "Minutes until late: must be from 1 to 240"},
+		"hold_minutes":                  {"4", "Minutes for which a checkout holds its goods: must be from 5 to 60"},
 		"name":                          {" ", "Name: is missing"},
 	} {
 		form := append([]string{}, storeForm("version", "0")...)

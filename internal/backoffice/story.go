@@ -128,6 +128,8 @@ func (f orderFacts) movesOf(data commerce.TimelineData) (lines []string) {
 	switch data := data.(type) {
 	case commerce.StockData:
 		moves = data.Moves
+	case commerce.NoteData:
+		moves = data.Moves
 	case commerce.RefundData:
 		moves = data.Moves
 	}

@@ -20,6 +20,9 @@ type OrderFacts struct {
 	PartnerID   string // empty: made by the merchant
 	Fulfillment commerce.Fulfillment
 	Lines       []commerce.OrderLine
+	// Holds reports that goods may be held for the order. If none are held, none ever will
+	// be.
+	Holds bool
 	// Seen is the UpdatedOn of the order that the actor has seen. A command that does
 	// something to the order refuses if it has moved since; 0: no check.
 	Seen commerce.Millis
@@ -27,7 +30,7 @@ type OrderFacts struct {
 
 // FactsOf returns the facts of an order.
 func FactsOf(o commerce.Order) OrderFacts {
-	return OrderFacts{Key: o.Key(), PartnerID: o.PartnerID, Fulfillment: o.Fulfillment, Lines: o.Lines}
+	return OrderFacts{Key: o.Key(), PartnerID: o.PartnerID, Fulfillment: o.Fulfillment, Lines: o.Lines, Holds: o.HeldUntil != 0}
 }
 
 // needs names the order and its partner, and the stock and attention rows that these
@@ -38,12 +41,23 @@ func (f OrderFacts) needs(triggers ...commerce.Trigger) commerce.Needs {
 		n.Partners = []string{f.PartnerID}
 	}
 	for _, t := range triggers {
-		if commerce.TransitionOf(t).Stock != commerce.KeepsStock {
+		switch commerce.TransitionOf(t).Stock {
+		case commerce.KeepsStock:
+		case commerce.ReleasesStock:
+			f.needHeld(&n)
+		default:
 			n.Stock = commerce.ProductKeys(f.Key.StoreID, f.Lines)
 		}
 		f.needAttention(&n, commerce.ResolvedBy(t)...)
 	}
 	return n
+}
+
+// needHeld adds to n the stock of the goods that may be held for the order.
+func (f OrderFacts) needHeld(n *commerce.Needs) {
+	if f.Holds {
+		n.Stock = commerce.ProductKeys(f.Key.StoreID, f.Lines)
+	}
 }
 
 // delivery names the order's delivery. A pickup order has none.

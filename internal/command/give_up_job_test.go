@@ -100,6 +100,13 @@ func giveUpCases() []giveUpCase {
 			stored.Jobs = []commerce.Job{j}
 			return GiveUpJob{RecordJob: byAnn(j), Facts: &facts}, stored
 		}, "order cancelled" + given},
+		{"hold to be ended", func() (jobCommand, commerce.Changes) {
+			o, j := orderIn(commerce.PendingPayment, commerce.ByPickup, false), deadJob(commerce.JobEndHold, "o")
+			o.HeldUntil = now
+			stored := stored(o, 1)
+			stored.Stock[0].Held, stored.Jobs = 3, []commerce.Job{j}
+			return EndHold{RecordJob: byAnn(j), Facts: FactsOf(o)}, stored
+		}, "order pending_payment, order.note, order.note, given_up after 7 tries"},
 		{"webhook", func() (jobCommand, commerce.Changes) {
 			j := deadJob(commerce.JobDeliverWebhook, "evt")
 			return GiveUpJob{RecordJob: byAnn(j)}, commerce.Changes{Jobs: []commerce.Job{j}}

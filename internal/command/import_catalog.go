@@ -35,6 +35,7 @@ type ImportStore struct {
 	ChargesQuote                   *bool   // default false
 	TimeZone                       *string // an IANA name; default UTC
 	LateMinutes                    *int64  // 1 to 240; default 15
+	HoldMinutes                    *int64  // 5 to 60, or 0: checkouts hold nothing; default 0
 }
 
 // ImportProduct is one product of the file.
@@ -162,6 +163,7 @@ func (im *importing) store(v ImportStore) {
 	set(&store.ChargesQuote, v.ChargesQuote)
 	set(&store.TimeZone, v.TimeZone)
 	set(&store.LateMinutes, v.LateMinutes)
+	set(&store.HoldMinutes, v.HoldMinutes)
 	if v.Lat != nil && v.Lng != nil {
 		store.Lat, store.Lng = v.Lat, v.Lng
 	}

@@ -19,7 +19,7 @@ const (
 )
 
 // RecordPaymentCallback adds the processor's callback to the order's timeline. The status of
-// the order stays as it is (BEHAVIOUR, Lifecycle).
+// the order stays as it is (BEHAVIOUR, Lifecycle). When the page ends, so does the hold.
 type RecordPaymentCallback struct {
 	Facts       OrderFacts
 	Kind        PaymentCallbackKind
@@ -31,11 +31,15 @@ type RecordPaymentCallback struct {
 	Job   *commerce.JobKey // the job that learned of it and ends with it; nil: a callback
 }
 
-// Needs names the order, its partner and its payment.
+// Needs names the order, its partner and its payment, and the stock of what an ended page
+// gives back.
 func (c RecordPaymentCallback) Needs() commerce.Needs {
 	n := needsOfPayment(c.Facts, c.Job)
-	if c.Kind == CallbackDisputed {
+	switch c.Kind {
+	case CallbackDisputed:
 		c.Facts.needAttention(&n, commerce.AttentionDisputed)
+	case CallbackExpired:
+		c.Facts.needHeld(&n)
 	}
 	return n
 }
@@ -59,6 +63,7 @@ func (c RecordPaymentCallback) Decide(rows *commerce.Rows, now commerce.Millis) 
 	case CallbackExpired:
 		oc.payment.State = commerce.PaymentExpired
 		oc.addNote(string(c.Kind), "The payment session has ended; nobody has paid")
+		oc.endHold()
 	case CallbackDisputed:
 		oc.raiseAttention(commerce.AttentionDisputed, fmt.Sprintf("The customer's bank disputes %d cents: %s", c.AmountCents, c.Message))
 	}

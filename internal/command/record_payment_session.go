@@ -12,9 +12,9 @@ type RecordPaymentSession struct {
 	Refused   string // why the processor opened none; empty: it did
 }
 
-// Needs names the order, its partner and payment, and the job.
+// Needs names the order, its partner and payment, the stock of what is held, and the job.
 func (c RecordPaymentSession) Needs() commerce.Needs {
-	n := c.Facts.needs()
+	n := c.Facts.needs(commerce.PaymentSessionFailed)
 	n.Payments = []commerce.OrderKey{c.Facts.Key}
 	n.Jobs = c.RecordJob.Needs().Jobs
 	return n

@@ -1,9 +1,14 @@
 package command
 
-import "purveyor/internal/commerce"
+import (
+	"time"
+
+	"purveyor/internal/commerce"
+)
 
 // StartCheckout makes an order that the customer has still to pay, and the job that opens a
-// session at the payment processor. It checks the stock and deducts nothing.
+// session at the payment processor. It checks the stock and deducts nothing. A store may have
+// it hold the goods, with a job that gives them back if the customer does not pay in time.
 type StartCheckout struct {
 	Sale
 	Titles           []commerce.LineTitle // of the lines
@@ -49,6 +54,10 @@ func (c StartCheckout) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 	oc := c.Sale.begin(rows, now, atCatalogPrice)
 	oc.setCustomer(c.customer())
 	oc.addTimeline(commerce.TimelineCreated, "", nil)
+	if store.HoldMinutes > 0 {
+		oc.order.HeldUntil = now.Add(time.Duration(store.HoldMinutes) * time.Minute)
+		oc.enqueueAt(commerce.JobEndHold, oc.order.ID, oc.order.HeldUntil)
+	}
 	if err := oc.transition(commerce.StartCheckout, ""); err != nil { // short stock is refused before a total that is wrong
 		return commerce.Order{}, commerce.Changes{}, err
 	}

@@ -10,7 +10,7 @@ import (
 
 // transition takes the order through the row of the lifecycle table that the trigger
 // names, and is the only function that executes the table. It checks the actor, the
-// status and the condition, and checks, deducts or restores stock. Then it sets the
+// status and the condition, and checks, holds, deducts or gives back stock. Then it sets the
 // status, appends the timeline event, the webhook event and the jobs, and resolves the
 // attention that the trigger resolves. If it returns an error, it has changed nothing.
 // message is the text of the timeline event.
@@ -114,17 +114,9 @@ func (oc *orderChange) webhookData(kind commerce.WebhookKind, previous commerce.
 // moveStock does to the stock of the order's products what the effect says, and returns
 // what moved. If one product is refused, nothing is changed.
 func (oc *orderChange) moveStock(effect commerce.StockEffect) ([]commerce.InventoryMove, error) {
-	take, kind := commerce.Stock.Deduct, commerce.MoveSold
-	switch effect {
-	case commerce.KeepsStock:
+	take, kind := oc.stockChange(effect)
+	if take == nil {
 		return nil, nil
-	case commerce.ChecksStock, commerce.SellsStock:
-		take = commerce.Stock.Sell
-	case commerce.RestoresStock, commerce.RestoresUnhanded:
-		if !oc.order.InventoryDeducted || effect == commerce.RestoresUnhanded && !oc.order.StillToFulfil() {
-			return nil, nil
-		}
-		take, kind = restore, commerce.MoveRestored
 	}
 	demands := commerce.Demands(oc.order.Lines)
 	stocks := make([]commerce.Stock, 0, len(demands))
@@ -142,16 +134,56 @@ func (oc *orderChange) moveStock(effect commerce.StockEffect) ([]commerce.Invent
 		stocks, stockMoves = append(stocks, next), append(stockMoves, move)
 		moves = append(moves, commerce.InventoryMove{ProductID: d.ProductID, Delta: move.Delta, Left: next.Quantity})
 	}
-	if effect == commerce.ChecksStock {
+	switch kind {
+	case "":
 		return nil, nil
+	case commerce.MoveSold:
+		oc.order.InventoryDeducted, oc.order.HeldUntil = true, 0
+	case commerce.MoveRestored:
+		oc.order.InventoryDeducted, oc.order.Restocked = false, true
+	case commerce.MoveReleased:
+		oc.order.HeldUntil, oc.order.Restocked = 0, oc.order.Restocked || effect != commerce.ReleasesStock
 	}
 	oc.changes.Stock = append(oc.changes.Stock, stocks...)
 	oc.changes.StockMoves = append(oc.changes.StockMoves, stockMoves...)
-	oc.order.InventoryDeducted, oc.order.Restocked = kind == commerce.MoveSold, oc.order.Restocked || kind == commerce.MoveRestored
 	return moves, nil
 }
 
-// restore is Stock.Restore in the form of Stock.Deduct. It never refuses.
-func restore(s commerce.Stock, d commerce.Demand, mode commerce.Mode) (commerce.Stock, error) {
-	return s.Restore(d, mode), nil
+// takeStock changes a stock row by the demand of an order, or refuses.
+type takeStock func(commerce.Stock, commerce.Demand, commerce.Mode) (commerce.Stock, error)
+
+// stockChange is what the effect does to a stock row, and the kind of the move; empty: the
+// row is only checked. It is nil if there is nothing to do.
+func (oc *orderChange) stockChange(effect commerce.StockEffect) (takeStock, commerce.MoveKind) {
+	held := oc.order.HeldUntil != 0
+	switch effect {
+	case commerce.KeepsStock:
+		return nil, ""
+	case commerce.ChecksStock:
+		if held {
+			return func(s commerce.Stock, d commerce.Demand, _ commerce.Mode) (commerce.Stock, error) { return s.Hold(d) }, commerce.MoveHeld
+		}
+		return commerce.Stock.Sell, ""
+	case commerce.SellsStock:
+		return commerce.Stock.Sell, commerce.MoveSold
+	case commerce.DeductsStock:
+		if held {
+			return unrefused(commerce.Stock.SellHeld), commerce.MoveSold
+		}
+		return commerce.Stock.Deduct, commerce.MoveSold
+	}
+	switch { // the others give back what the order has
+	case held:
+		return unrefused(func(s commerce.Stock, d commerce.Demand, _ commerce.Mode) commerce.Stock { return s.Release(d) }), commerce.MoveReleased
+	case effect == commerce.ReleasesStock || !oc.order.InventoryDeducted || effect == commerce.RestoresUnhanded && !oc.order.StillToFulfil():
+		return nil, ""
+	}
+	return unrefused(commerce.Stock.Restore), commerce.MoveRestored
+}
+
+// unrefused is a change of stock that is never refused.
+func unrefused(change func(commerce.Stock, commerce.Demand, commerce.Mode) commerce.Stock) takeStock {
+	return func(s commerce.Stock, d commerce.Demand, mode commerce.Mode) (commerce.Stock, error) {
+		return change(s, d, mode), nil
+	}
 }

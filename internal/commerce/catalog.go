@@ -28,14 +28,19 @@ type Store struct {
 	ChargesQuote bool
 	TimeZone     string // IANA name, in which the back office shows times
 	LateMinutes  int64  // from paid on, until the board marks an order as late: 1 to 240
-	UpdatedOn    Millis
+	// HoldMinutes is how long a checkout holds its goods for the customer, until the
+	// order is paid: 5 to 60; 0: it holds none.
+	HoldMinutes int64
+	UpdatedOn   Millis
 }
 
-// The time zone and the minutes of a store unless said otherwise, and the most minutes.
+// The time zone and the minutes of a store unless said otherwise, and the bounds of minutes.
 const (
 	DefaultTimeZone    = "UTC"
 	DefaultLateMinutes = 15
 	MaxLateMinutes     = 240
+	MinHoldMinutes     = 5
+	MaxHoldMinutes     = 60
 )
 
 // Category groups products over all stores.
@@ -90,7 +95,8 @@ type Stock struct {
 	PriceCents Cents
 	CategoryID string // empty: none
 	Active     bool
-	Quantity   int64  // never below zero; it changes by stock moves alone
+	Quantity   int64  // what may be sold, never below zero; it changes by stock moves alone
+	Held       int64  // beside Quantity, for unpaid checkouts and paid orders; it changes by stock moves alone
 	Moves      int64  // counts the product's stock moves; the next one has this number + 1
 	MovedOn    Millis // time of the newest stock move, which finds that move
 	SoldCount  int64  // live orders only

@@ -109,9 +109,13 @@ type EventData struct {
 type TimelineData interface{ isTimelineData() }
 
 // NoteData is the data of order.note: a code for machines.
-type NoteData struct{ Code string }
+type NoteData struct {
+	Code  string
+	Moves []InventoryMove // nil: the note is not about stock
+}
 
-// StockData is the data of order.processed and order.cancelled.
+// StockData is the data of order.processed and order.cancelled, and of order.pending_payment
+// and order.failed_payment if goods were held or released.
 type StockData struct{ Moves []InventoryMove }
 
 // PaymentData is the data of order.paid.

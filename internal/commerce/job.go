@@ -18,6 +18,7 @@ const (
 	JobReleaseParked   JobKind = "release_parked"   // Subject: partner; makes its parked jobs wait again
 	JobOpenSession     JobKind = "open_session"     // Subject: order; opens the page on which the customer pays
 	JobExpireSession   JobKind = "expire_session"   // Subject: order; ends its page, so that the customer cannot pay any more
+	JobEndHold         JobKind = "end_hold"         // Subject: order; gives back what is held for it if it is still unpaid
 	JobRefund          JobKind = "refund_payment"   // Subject: refund
 	JobDispatch        JobKind = "dispatch"         // Subject: delivery, by its Ref; looks for a courier
 	JobCancelDelivery  JobKind = "cancel_delivery"  // Subject: order; calls its courier off
@@ -231,11 +232,11 @@ func (j Job) GivenUp(by, reason string, now Millis) Job {
 }
 
 // Holds reports whether a dead job of the kind may hold something that only its outcome
-// releases: reserved money or an open idempotency key. Such a job is never swept.
+// releases: reserved money, held goods or an open idempotency key. Such a job is never swept.
 func (k JobKind) Holds() bool { return slices.Contains(HoldingKinds, k) }
 
 // HoldingKinds are the kinds for which Holds is true.
-var HoldingKinds = []JobKind{JobOpenSession, JobRefund, JobDispatch, JobCancelDelivery}
+var HoldingKinds = []JobKind{JobOpenSession, JobEndHold, JobRefund, JobDispatch, JobCancelDelivery}
 
 // retryDelay returns the wait after the given number of failed attempts, and whether
 // another attempt is left. If not, it returns the last delay. Jitter adds up to a tenth.

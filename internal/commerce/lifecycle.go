@@ -66,13 +66,16 @@ type StockEffect string
 
 // The effects.
 const (
-	KeepsStock  StockEffect = ""
-	ChecksStock StockEffect = "checked, of active products"  // nothing is deducted
+	KeepsStock StockEffect = ""
+	// ChecksStock deducts nothing. A store may have it hold the goods.
+	ChecksStock StockEffect = "checked or held, of active products"
 	SellsStock  StockEffect = "deducted, of active products" // for a new sale
-	// DeductsStock includes products that were switched off after the customer paid.
+	// DeductsStock includes products that were switched off after the customer paid. It
+	// does not check goods that are held.
 	DeductsStock     StockEffect = "deducted"
-	RestoresStock    StockEffect = "restored if deducted"
-	RestoresUnhanded StockEffect = "restored if deducted and not handed over"
+	ReleasesStock    StockEffect = "released if held"
+	RestoresStock    StockEffect = "released if held, restored if deducted"
+	RestoresUnhanded StockEffect = "released if held, restored if deducted and not handed over"
 )
 
 // Condition is what must hold for a transition beside the order's status.
@@ -135,7 +138,7 @@ var Lifecycle = []Transition{
 		If: PaidExactly, Timeline: TimelinePaid, Webhook: WebhookPaid,
 		Jobs: []JobKind{JobMailPaid, JobTextPaid}},
 	{Trigger: PaymentSessionFailed, By: []ActorKind{ActorSystem, ActorOperator}, From: []OrderStatus{PendingPayment}, To: FailedPayment,
-		Timeline: TimelineFailedPayment},
+		Stock: ReleasesStock, Timeline: TimelineFailedPayment},
 	{Trigger: Confirm, By: people, From: []OrderStatus{Paid}, To: Processed,
 		Stock: DeductsStock, Timeline: TimelineProcessed, Webhook: WebhookProcessed},
 	{Trigger: CourierCreated, By: providers, From: []OrderStatus{Processed}, To: Shipped, Beneath: true, Only: ByDelivery,

@@ -63,8 +63,13 @@ type Order struct {
 	// InventoryDeducted reports that the goods are deducted from stock. It alone decides
 	// whether cancelling the order restores stock.
 	InventoryDeducted bool
-	// Restocked reports that cancelling or refunding the order restored stock.
+	// Restocked reports that cancelling or refunding the order restored stock, or gave
+	// back what was held.
 	Restocked bool
+	// HeldUntil says that the goods are held in the stock: until this time while the
+	// order is unpaid, and then until it is confirmed or stopped. 0: nothing is held, and
+	// nothing ever will be again.
+	HeldUntil Millis
 	// Confirmed reports that the order became processed by a confirmation. A reported
 	// order is processed from the start, and is never confirmed.
 	Confirmed        bool

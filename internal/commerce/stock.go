@@ -28,11 +28,38 @@ func (s Stock) Deduct(d Demand, mode Mode) (Stock, error) {
 		return s, Insufficient(s.Name, s.ProductID, d.Quantity, s.Quantity)
 	}
 	s.Quantity -= d.Quantity
+	return s.sold(d, mode), nil
+}
+
+func (s Stock) sold(d Demand, mode Mode) Stock {
 	if mode == Live {
 		s.SoldCount += d.Quantity
 		s.SoldCents += d.Cents
 	}
-	return s, nil
+	return s
+}
+
+// Hold takes the demand of a checkout out of what may be sold. It refuses what Sell refuses.
+// Nothing is sold yet.
+func (s Stock) Hold(d Demand) (Stock, error) {
+	held, err := s.Sell(d, Test)
+	if err == nil {
+		held.Held += d.Quantity
+	}
+	return held, err
+}
+
+// Release gives held pieces back. Fewer than these are held only if the row was damaged.
+func (s Stock) Release(d Demand) Stock {
+	s.Quantity += d.Quantity
+	s.Held = max(0, s.Held-d.Quantity)
+	return s
+}
+
+// SellHeld sells held pieces. They need no check of stock, because Hold has taken them.
+func (s Stock) SellHeld(d Demand, mode Mode) Stock {
+	s.Held = max(0, s.Held-d.Quantity)
+	return s.sold(d, mode)
 }
 
 // Restore undoes Deduct. A sold figure that an upsert has lowered meanwhile stops at zero.
@@ -94,9 +121,12 @@ type MoveKind string
 const (
 	// MoveOpened begins the history of a product when it is created, or, for a product that
 	// is older than stock moves, when moves began to be recorded.
-	MoveOpened   MoveKind = "opened"
-	MoveSold     MoveKind = "sold"     // an order took goods
+	MoveOpened MoveKind = "opened"
+	// MoveSold says that an order took goods. Its delta is 0 if they were held for the order.
+	MoveSold     MoveKind = "sold"
 	MoveRestored MoveKind = "restored" // an order gave them back
+	MoveHeld     MoveKind = "held"     // a checkout took goods out of what may be sold
+	MoveReleased MoveKind = "released" // they may be sold again
 	MoveAdjusted MoveKind = "adjusted" // one line of an adjustment
 	MoveSet      MoveKind = "set"      // an upsert named the quantity
 	MoveImported MoveKind = "imported" // an import named the quantity
@@ -116,10 +146,18 @@ type StockMove struct {
 	Delta              int64
 	QuantityAfter      int64
 	At                 Millis
-	PreviousAt         Millis     // of the product's move before; 0: there is none
-	Order              OrderBody  // the order that caused the move; zero: none
-	Note               *StockNote // nil for a move that an order caused
+	PreviousAt         Millis      // of the product's move before; 0: there is none
+	Order              OrderBody   // the order that caused the move; zero: none
+	Note               *StockNote  // nil for a move that an order caused
+	Held               *HeldChange // nil: as many are held as before, or as at the opening: none
 }
+
+// HeldChange is the change of the held pieces by a stock move. A repair has one with a delta
+// of 0, from which the check begins.
+type HeldChange struct{ Delta, After int64 }
+
+// Beside reports whether the move has more than fits into its row.
+func (m StockMove) Beside() bool { return m.Note != nil || m.Held != nil }
 
 // MovePosition is a position in the history of a product. Reading continues with the newest
 // move of that time that has a lower number.
@@ -151,8 +189,12 @@ type StockNote struct {
 // that explains the change of the quantity.
 func (s Stock) MovedFrom(was Stock, kind MoveKind, now Millis) (Stock, StockMove) {
 	s.Moves, s.MovedOn, s.UpdatedOn = was.Moves+1, now, now
-	return s, StockMove{StoreID: s.StoreID, ProductID: s.ProductID, Seq: s.Moves, Kind: kind,
+	m := StockMove{StoreID: s.StoreID, ProductID: s.ProductID, Seq: s.Moves, Kind: kind,
 		Delta: s.Quantity - was.Quantity, QuantityAfter: s.Quantity, At: now, PreviousAt: was.MovedOn}
+	if s.Held != was.Held || kind == MoveRepaired {
+		m.Held = &HeldChange{s.Held - was.Held, s.Held}
+	}
+	return s, m
 }
 
 // checkMoves panics unless the moves explain each change of a quantity. No quantity may
@@ -161,16 +203,19 @@ func (s Stock) MovedFrom(was Stock, kind MoveKind, now Millis) (Stock, StockMove
 func (r *Rows) checkMoves(stock []Stock, moves []StockMove) {
 	for _, v := range stock {
 		s, _ := r.Stock.Get(v.Key())
-		quantity, seq, at := s.Quantity, s.Moves, s.MovedOn
+		quantity, held, seq, at := s.Quantity, s.Held, s.Moves, s.MovedOn
 		for len(moves) > 0 && moves[0].Key() == v.Key() {
 			m := moves[0]
 			quantity, seq, moves = quantity+m.Delta, seq+1, moves[1:]
-			if m.QuantityAfter != quantity || m.PreviousAt != at || m.Seq < seq || m.Seq > seq && m.Kind != MoveRepaired {
+			if m.Held != nil {
+				held += m.Held.Delta
+			}
+			if m.QuantityAfter != quantity || m.Held != nil && m.Held.After != held || m.PreviousAt != at || m.Seq < seq || m.Seq > seq && m.Kind != MoveRepaired {
 				panic(fmt.Sprintf("commerce: stock move %+v does not follow on %+v", m, s))
 			}
 			seq, at = m.Seq, m.At
 		}
-		if v.Quantity != quantity || v.Moves != seq || v.MovedOn != at {
+		if v.Quantity != quantity || v.Held != held || v.Moves != seq || v.MovedOn != at {
 			panic(fmt.Sprintf("commerce: %+v becomes %+v without a stock move", s, v))
 		}
 	}
@@ -179,22 +224,24 @@ func (r *Rows) checkMoves(stock []Stock, moves []StockMove) {
 	}
 }
 
-// StockCheck proves that the stock moves of one product explain its quantity. From the newest
-// opening or repair on, no number may be missing, each quantity must be the one before plus
-// the delta, and the newest must be the quantity of the stock row. The caller adds the moves
-// newest first, so that a long history need not be held in memory.
+// StockCheck proves that the stock moves of one product explain its quantity, and how many
+// pieces are held. From the newest opening or repair on, no number may be missing, each
+// quantity must be the one before plus the delta, and the newest must be the quantity of the
+// stock row. The caller adds the moves newest first, so that a long history need not be kept
+// in memory.
 type StockCheck struct {
 	quantity, count int64
+	held            int64 // after the next move that is added, as newer ones say
 	report          func(fault string, repaired bool)
 	newer           *StockMove
 	begun           bool
 }
 
-// NewStockCheck starts the check of a product whose stock row has this quantity and counts
-// this many moves. It calls report with each fault. repaired says that the fault is older
-// than the newest opening or repair, so that it has been mended.
-func NewStockCheck(quantity, count int64, report func(fault string, repaired bool)) *StockCheck {
-	return &StockCheck{quantity: quantity, count: count, report: report}
+// NewStockCheck starts the check of a product with this stock row. It calls report with each
+// fault. repaired says that the fault is older than the newest opening or repair, so that it
+// has been mended.
+func NewStockCheck(s Stock, report func(fault string, repaired bool)) *StockCheck {
+	return &StockCheck{quantity: s.Quantity, count: s.Moves, held: s.Held, report: report}
 }
 
 // Begun reports whether the newest opening or repair was added. Older moves cannot break the
@@ -216,8 +263,24 @@ func (c *StockCheck) Add(m StockMove) {
 		c.fault("move %d leaves %d, but its delta %d on the %d of move %d makes %d",
 			n.Seq, n.QuantityAfter, n.Delta, m.QuantityAfter, m.Seq, m.QuantityAfter+n.Delta)
 	}
-	c.begun = c.begun || m.Kind == MoveOpened || m.Kind == MoveRepaired
+	begins := m.Kind == MoveOpened || m.Kind == MoveRepaired
+	c.addHeld(m, begins)
+	c.begun = c.begun || begins
 	c.newer = &m
+}
+
+func (c *StockCheck) addHeld(m StockMove, begins bool) {
+	change := HeldChange{0, c.held}
+	switch {
+	case m.Held != nil:
+		change = *m.Held
+	case begins:
+		change.After = 0
+	}
+	if change.After != c.held {
+		c.fault("the row or the moves after number %d say that %d pieces are held, but it leaves %d", m.Seq, c.held, change.After)
+	}
+	c.held = change.After - change.Delta
 }
 
 // End must be called after the oldest move that exists.

@@ -50,6 +50,35 @@ func TestDeductAndRestore(t *testing.T) {
 	}
 }
 
+// TestHold: held pieces may not be sold to others, and no figure of sales moves until they are
+// sold. Released, they are as before.
+func TestHold(t *testing.T) {
+	full := Stock{ProductID: "prd_1", Name: "Bread", Active: true, Quantity: 5, SoldCount: 1, SoldCents: 9}
+	held, err := full.Hold(Demand{"prd_1", 3, 300})
+	if want := (Stock{ProductID: "prd_1", Name: "Bread", Active: true, Quantity: 2, Held: 3, SoldCount: 1, SoldCents: 9}); err != nil || held != want {
+		t.Errorf("%+v, %v", held, err)
+	}
+	if _, err := held.Hold(Demand{"prd_1", 3, 300}); err == nil || !strings.Contains(err.Error(), "requested 3, available 2") {
+		t.Errorf("held twice: %v", err)
+	}
+	if _, err := (Stock{Quantity: 5}).Hold(Demand{"prd_1", 3, 300}); err == nil {
+		t.Error("a product that is switched off was held")
+	}
+	if back := held.Release(Demand{"prd_1", 3, 300}); back != full {
+		t.Errorf("released: %+v", back)
+	}
+	for mode, want := range map[Mode]Stock{Live: {Quantity: 2, SoldCount: 4, SoldCents: 309}, Test: {Quantity: 2, SoldCount: 1, SoldCents: 9}} {
+		want.ProductID, want.Name, want.Active = full.ProductID, full.Name, true
+		if sold := held.SellHeld(Demand{"prd_1", 3, 300}, mode); sold != want {
+			t.Errorf("%s: sold %+v", mode, sold)
+		}
+	}
+	damaged := Stock{Quantity: 2, Held: 1}
+	if back := damaged.Release(Demand{"prd_1", 3, 300}); back.Held != 0 || back.Quantity != 5 {
+		t.Errorf("a damaged row: %+v", back)
+	}
+}
+
 func TestAdjust(t *testing.T) {
 	s := Stock{Quantity: 5}
 	if got, err := s.Adjust(-5); err != nil || got.Quantity != 0 {

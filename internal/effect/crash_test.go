@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
@@ -64,6 +65,10 @@ func TestCrash(t *testing.T) {
 			for _, outside := range []bool{false, true} {
 				in(t, func(s *shop) { s.crash(f, outside, deathsInBubble()...) })
 			}
+			in(t, func(s *shop) { // what is held is sold, or released once
+				s.holdGoods()
+				s.crash(f, false, deathsInBubble()...)
+			})
 		})
 	}
 }
@@ -83,6 +88,16 @@ func TestCrashOnPostgreSQL(t *testing.T) {
 			s.crash(f, false, deathsInReal()...)
 		})
 	}
+}
+
+// holdGoods has checkouts of the store hold goods.
+func (s *shop) holdGoods() {
+	store, err := s.Engine.Reader().Store(s.T.Context(), storeID)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	store.HoldMinutes, s.holds = 5, 5*time.Minute
+	fixture.Do(s.Shop, command.UpdateStore{Store: store})
 }
 
 // returnJobs ends the leases of a process that is dead, as time does.
@@ -161,13 +176,17 @@ func (s *shop) crashAt(f flow, outside, again, after bool, at int) (died bool) {
 		order = got.checkedOut(s)
 		payments++
 	}
+	if s.holds != 0 {
+		time.Sleep(s.holds + time.Second) // stamps may be ahead of the clock
+		s.eventually(name+": the holds to be ended", s.idle)
+	}
 	if n := s.payments(); n != payments {
 		s.T.Errorf("%s: there are %d payments, want %d", name, n, payments)
 	}
 	second.checkFlow(f, name, order)
 	storagetest.CheckStock(s.T, s.Engine.Reader())
-	if taken := before - s.Stock(0).Quantity; taken != f.stock {
-		s.T.Errorf("%s: %d pieces are taken, want %d", name, taken, f.stock)
+	if now := s.Stock(0); before-now.Quantity != f.stock || now.Held != 0 {
+		s.T.Errorf("%s: %d pieces are taken, want %d; %d are held", name, before-now.Quantity, f.stock, now.Held)
 	}
 	if s.T.Failed() {
 		s.T.FailNow()

@@ -63,6 +63,7 @@ const (
 	webhookWidth  = 16
 	messageWidth  = 4
 	providerWidth = 32
+	holdWidth     = 8
 )
 
 // Jobs that wait for the same thing share a pool.
@@ -72,10 +73,11 @@ const (
 	paymentPool = jobs.Pool("payments")
 	courierPool = jobs.Pool("couriers")
 	sandboxPool = jobs.Pool("sandbox")
+	holdPool    = jobs.Pool("holds") // of jobs that call no provider
 )
 
 // pools bounds the concurrent attempts of each pool.
-var pools = map[jobs.Pool]int{webhookPool: 256, messagePool: 32, paymentPool: 64, courierPool: 64, sandboxPool: 64}
+var pools = map[jobs.Pool]int{webhookPool: 256, messagePool: 32, paymentPool: 64, courierPool: 64, sandboxPool: 64, holdPool: 16}
 
 // Start begins to do jobs, until the runner that it returns is stopped. The jobs of new
 // commits start at once.
@@ -90,6 +92,7 @@ func Start(o Options) *jobs.Runner {
 		commerce.JobTextPaid:        {Do: o.about(m.send), Pool: messagePool, Width: messageWidth},
 		commerce.JobOpenSession:     {Do: o.about(p.open), Pool: paymentPool, Width: providerWidth},
 		commerce.JobExpireSession:   {Do: o.about(p.expire), Pool: paymentPool, Width: providerWidth},
+		commerce.JobEndHold:         {Do: o.about(o.endHold), Pool: holdPool, Width: holdWidth},
 		commerce.JobRefund:          {Do: o.about(p.refund), Pool: paymentPool, Width: providerWidth},
 		commerce.JobDispatch:        {Do: o.about(c.dispatch), Pool: courierPool, Width: providerWidth},
 		commerce.JobCancelDelivery:  {Do: o.about(c.cancel), Pool: courierPool, Width: providerWidth},
@@ -180,6 +183,11 @@ func (o Options) failed(job commerce.Job, err error) jobs.Outcome {
 	record := o.recordJob(job)
 	record.Failed = err
 	return outcome(o, job, record, err)
+}
+
+// endHold gives back what is held for an order that was not paid in time.
+func (o Options) endHold(_ context.Context, job commerce.Job, about service.Subject) jobs.Outcome {
+	return outcome(o, job, command.EndHold{RecordJob: command.RecordJob{Job: job}, Facts: about.Facts()}, nil)
 }
 
 // done ends a job that has nothing to do.

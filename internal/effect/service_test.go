@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"purveyor/internal/api"
 	"purveyor/internal/api/wire"
@@ -297,9 +299,10 @@ func (v *process) paidOrder(objects *fakesandbox.Objects, key, email string) com
 	return order
 }
 
-// idle tells whether nothing is left to be done.
+// idle tells whether nothing is left to be done but to end holds later.
 func (s *shop) idle() bool {
-	return len(s.work()) == 0
+	now := commerce.MillisOf(time.Now())
+	return !slices.ContainsFunc(s.work(), func(j commerce.Job) bool { return j.Kind != commerce.JobEndHold || j.Due(now) })
 }
 
 // checkMoney compares the payment, its ledger and its order with what the

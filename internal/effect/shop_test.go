@@ -55,6 +55,7 @@ type shop struct {
 	// failed is called with each failed try; nil: there are no calls.
 	failed func(job commerce.Job, err error, dead bool)
 
+	holds time.Duration // of goods, by checkouts
 	pause time.Duration // between looks at what is to come
 	// endLeases ends those of a process that is dead; nil: time does.
 	endLeases func(worker string)

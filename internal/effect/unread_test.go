@@ -31,7 +31,7 @@ func (a ask) Decide(_ *commerce.Rows, now commerce.Millis) (struct{}, commerce.C
 func TestSubjectNotThere(t *testing.T) {
 	in(t, func(s *shop) {
 		s.admit()
-		long := []commerce.JobKind{commerce.JobCourierUpdate, commerce.JobCheckDelivery} // their tries take days
+		long := []commerce.JobKind{commerce.JobEndHold, commerce.JobCourierUpdate, commerce.JobCheckDelivery} // their tries take days
 		kinds := []commerce.JobKind{commerce.JobMailReady, commerce.JobMailPaid, commerce.JobTextPaid, commerce.JobOpenSession, commerce.JobExpireSession,
 			commerce.JobRefund, commerce.JobDispatch, commerce.JobCancelDelivery, commerce.JobSandboxStep}
 		for _, kind := range append(long, kinds...) {

@@ -205,6 +205,7 @@ func (p *parser) store(value jsontext.Value) (string, error) {
 		ChargesQuote    *bool       `json:"charge_live_quote"`
 		TimeZone        *string     `json:"time_zone"`
 		LateMinutes     *jsonin.Int `json:"late_minutes"`
+		HoldMinutes     *jsonin.Int `json:"hold_minutes"`
 	}
 	if err := jsonin.Decode(value, &in); err != nil {
 		return "", err
@@ -213,7 +214,7 @@ func (p *parser) store(value jsontext.Value) (string, error) {
 		ID: in.ID, Name: in.Name, Slug: in.Slug, Address: in.Address, City: in.City, State: in.State, ZipCode: in.ZipCode,
 		Email: in.Email, Phone: in.Phone, Active: in.Active, Open: in.Open, PickupEnabled: in.PickupEnabled,
 		DeliveryEnabled: in.DeliveryEnabled, Lat: in.Lat, Lng: in.Lng, RadiusMiles: in.RadiusMiles, TaxRateBps: (*int64)(in.TaxRateBps),
-		ChargesQuote: in.ChargesQuote, TimeZone: in.TimeZone, LateMinutes: (*int64)(in.LateMinutes),
+		ChargesQuote: in.ChargesQuote, TimeZone: in.TimeZone, LateMinutes: (*int64)(in.LateMinutes), HoldMinutes: (*int64)(in.HoldMinutes),
 	}
 	p.file.Catalog.Stores = append(p.file.Catalog.Stores, store)
 	return in.ID, CheckStore(store)

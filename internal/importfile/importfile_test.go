@@ -16,7 +16,7 @@ const whole = `{
   "stores": [
     {"id": "sto_a", "name": "A", "slug": "a", "city": "C", "state": "S", "zip_code": "Z", "address": "1", "active": true,
      "open": false, "pickup_enabled": true, "service_delivery_enabled": false, "updated_on": 5, "lat": 40.5, "lng": -74.25,
-     "service_delivery_radius_miles": 2.5, "email": "e", "phone": "p", "tax_rate_bps": 825, "charge_live_quote": true, "time_zone": "America/New_York", "late_minutes": 20, "unknown": {"x": [1]}}
+     "service_delivery_radius_miles": 2.5, "email": "e", "phone": "p", "tax_rate_bps": 825, "charge_live_quote": true, "time_zone": "America/New_York", "late_minutes": 20, "hold_minutes": 30, "unknown": {"x": [1]}}
   ],
   "products": [
     {"id": "prd_a", "name": "P", "store_id": "sto_a", "category_id": "cat_a", "description": "d", "sku": "s",
@@ -33,7 +33,7 @@ func TestWholeFile(t *testing.T) {
 		t.Fatalf("%v %+v", file.Problems, c)
 	}
 	s, p, q := c.Stores[0], c.Products[0], c.Products[1]
-	if s.ID != "sto_a" || *s.Slug != "a" || *s.Lat != 40.5 || *s.Lng != -74.25 || *s.RadiusMiles != 2.5 || *s.TaxRateBps != 825 || !*s.ChargesQuote || *s.TimeZone != "America/New_York" || *s.LateMinutes != 20 || *s.Open || *s.DeliveryEnabled || !*s.Active {
+	if s.ID != "sto_a" || *s.Slug != "a" || *s.Lat != 40.5 || *s.Lng != -74.25 || *s.RadiusMiles != 2.5 || *s.TaxRateBps != 825 || !*s.ChargesQuote || *s.TimeZone != "America/New_York" || *s.LateMinutes != 20 || *s.HoldMinutes != 30 || *s.Open || *s.DeliveryEnabled || !*s.Active {
 		t.Errorf("%+v", s)
 	}
 	if p.ID != "prd_a" || *p.CategoryID != "cat_a" || *p.PriceCents != 100 || *p.Quantity != 5 || len(*p.Images) != 2 || *p.SKU != "s" {
@@ -98,6 +98,9 @@ func TestProblems(t *testing.T) {
 		{element("stores", `{"id":"a","name":"n","late_minutes":0}`), "4 stores[1].late_minutes", "from 1 to 240"},
 		{element("stores", `{"id":"a","name":"n","late_minutes":241}`), "4 stores[1].late_minutes", "from 1 to 240"},
 		{element("stores", `{"id":"a","name":"n","late_minutes":1.5}`), "4 stores[1].late_minutes", "integer"},
+		{element("stores", `{"id":"a","name":"n","hold_minutes":4}`), "4 stores[1].hold_minutes", "from 5 to 60"},
+		{element("stores", `{"id":"a","name":"n","hold_minutes":61}`), "4 stores[1].hold_minutes", "from 5 to 60"},
+		{element("stores", `{"id":"a","name":"n","hold_minutes":-1}`), "4 stores[1].hold_minutes", "from 5 to 60"},
 		{element("products", `{"id":"a","name":"n"}`), "4 products[1].store_id", "is missing"},
 		{element("products", `{"id":"a","store_id":"s"}`), "4 products[1].name", "is missing"},
 		{element("products", `{"id":"a","name":"n","store_id":"s","price":1.5}`), "4 products[1].price", "integer"},

@@ -31,6 +31,9 @@ func CheckStore(s command.ImportStore) error {
 	c.OptBetween("tax_rate_bps", (*jsonin.Int)(s.TaxRateBps), 0, 10_000)
 	timeZone(&c, s.TimeZone)
 	c.OptBetween("late_minutes", (*jsonin.Int)(s.LateMinutes), 1, commerce.MaxLateMinutes)
+	if s.HoldMinutes != nil && *s.HoldMinutes != 0 {
+		c.OptBetween("hold_minutes", (*jsonin.Int)(s.HoldMinutes), commerce.MinHoldMinutes, commerce.MaxHoldMinutes)
+	}
 	return c.Err
 }
 

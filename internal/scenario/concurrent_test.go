@@ -103,3 +103,28 @@ func TestNothingIsSoldTwice(t *testing.T) {
 		w.expectStock(t, "prd_loaf", 0)
 	})
 }
+
+// Thirty customers check out the last pieces at once: they are held for one, and the others
+// are told so. That one can confirm.
+func TestLastPiecesAreHeldForOne(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "holding")
+		answers := w.together(t, 30, func(i int) call { return checkout(fmt.Sprint("customer ", i), "jo@example.com", 50) })
+		order := ""
+		for _, a := range answers {
+			switch {
+			case a.status == http.StatusCreated && order == "":
+				order = a.error().OrderID
+			case a.status != http.StatusConflict || a.code() != "insufficient_stock":
+				t.Errorf("%d %s", a.status, a.body)
+			}
+		}
+		w.expectStock(t, "prd_roll", 0)
+		w.click(t, w.stateOf(t, order).Payment.SessionID, "pay")
+		w.finishJobs(t)
+		if confirmed := w.do(t, call{method: "POST", path: "/v1/orders/" + order + "/confirm", key: "busy-test"}); confirmed.status != http.StatusOK {
+			t.Errorf("%d %s", confirmed.status, confirmed.body)
+		}
+		w.expectStock(t, "prd_roll", 0)
+	})
+}

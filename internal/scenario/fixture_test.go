@@ -137,6 +137,13 @@ var catalogs = map[string]command.ImportCatalog{
 	},
 }
 
+// In "holding", sto_north holds the goods of checkouts for a quarter of an hour.
+func init() {
+	holding := catalogs["small"]
+	holding.Stores = []command.ImportStore{{ID: "sto_north", Name: "North Market", HoldMinutes: new(int64(15))}}
+	catalogs["holding"] = holding
+}
+
 func numbered(n int) (list []command.ImportProduct) {
 	for i := range n {
 		list = append(list, command.ImportProduct{ID: fmt.Sprintf("prd_%03d", i+1), Name: fmt.Sprintf("Fruit %d", i+1),

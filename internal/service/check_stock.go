@@ -81,7 +81,7 @@ func (s *Service) stockPage(ctx context.Context, in CheckStock, after commerce.P
 
 // checkProduct checks one product. moves counts the moves that were read.
 func (s *Service) checkProduct(ctx context.Context, stock commerce.Stock, in CheckStock) (broken bool, moves int, err error) {
-	check := commerce.NewStockCheck(stock.Quantity, stock.Moves, func(fault string, repaired bool) {
+	check := commerce.NewStockCheck(stock, func(fault string, repaired bool) {
 		broken = broken || !repaired
 		if in.Fault != nil {
 			in.Fault(StockFault{stock.Key(), stock.Name, fault, repaired})

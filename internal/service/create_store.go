@@ -24,5 +24,5 @@ func fieldsOf(s commerce.Store) command.ImportStore {
 	return command.ImportStore{ID: s.ID, Name: s.Name, Slug: &s.Slug, Address: &s.Address, City: &s.City, State: &s.State, ZipCode: &s.ZipCode,
 		Email: &s.Email, Phone: &s.Phone, Active: &s.Active, Open: &s.Open, PickupEnabled: &s.PickupEnabled, DeliveryEnabled: &s.DeliveryEnabled,
 		Lat: s.Lat, Lng: s.Lng, RadiusMiles: s.RadiusMiles, TaxRateBps: &s.TaxRateBps, ChargesQuote: &s.ChargesQuote,
-		TimeZone: &s.TimeZone, LateMinutes: &s.LateMinutes}
+		TimeZone: &s.TimeZone, LateMinutes: &s.LateMinutes, HoldMinutes: &s.HoldMinutes}
 }

@@ -43,6 +43,8 @@ func (s *Service) recordOf(ctx context.Context, job commerce.Job, record command
 	case commerce.JobOpenSession:
 		err = s.readAlong(ctx, job, &about)
 		return command.RecordPaymentSession{RecordJob: record, Facts: facts}, err
+	case commerce.JobEndHold:
+		return command.EndHold{RecordJob: record, Facts: facts}, nil
 	case commerce.JobRefund:
 		return command.RecordRefund{RecordJob: record, Facts: facts, RefundID: about.Refund.ID}, nil
 	case commerce.JobDispatch:

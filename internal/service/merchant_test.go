@@ -30,6 +30,7 @@ func TestStoreRules(t *testing.T) {
 			"service_delivery_radius_miles": func(s *commerce.Store) { s.RadiusMiles = new(-1.0) },
 			"tax_rate_bps":                  func(s *commerce.Store) { s.TaxRateBps = 10_001 },
 			"time_zone":                     func(s *commerce.Store) { s.TimeZone = "Mars/Phobos" },
+			"hold_minutes":                  func(s *commerce.Store) { s.HoldMinutes = 61 },
 			"late_minutes":                  func(s *commerce.Store) { s.LateMinutes = 0 },
 			"id":                            func(s *commerce.Store) { s.ID = "a\nb" },
 		} {

@@ -1849,6 +1849,8 @@ const (
 	NoteCodePaymentDeclined NoteCode = "payment_declined"
 	// the payment page has expired
 	NoteCodePaymentSessionExpired NoteCode = "payment_session_expired"
+	// the customer had not paid in time, so goods that were held are for sale again
+	NoteCodeHoldEnded NoteCode = "hold_ended"
 	// the customer paid when the order was over; the money goes back
 	NoteCodePaymentTooLate NoteCode = "payment_too_late"
 	// another amount than the total was paid, so the order is not `paid`
@@ -1917,8 +1919,9 @@ type InventoryMove struct {
 
 // TimelineData: Details, which depend on the kind of the event. More may be added.
 //
-// - `order.note`: `code`
+// - `order.note`: `code`, and `inventory` for `hold_ended`
 // - `order.processed`, `order.cancelled`: `inventory`, if stock was deducted or restored
+// - `order.pending_payment`, `order.failed_payment`: `inventory`, if goods were held or released
 // - `order.paid`: `amount_cents`, `payment_id`
 // - `order.refunded`: `payments_refund_id`, `amount_refunded_cents`, `total_refunded_cents`, `reason`
 // if one was given, and `inventory` if stock was restored
@@ -2199,7 +2202,7 @@ type CancelReply struct {
 	Status  string `json:"status"`
 	// Whether a courier delivery was cancelled.
 	DeliveryCancelled bool `json:"delivery_cancelled"`
-	// Whether stock was restored.
+	// Whether stock was restored, or goods that were held for the order were given back.
 	InventoryRestored bool          `json:"inventory_restored"`
 	Refund            *CancelRefund `json:"refund,omitempty"`
 

@@ -138,8 +138,9 @@ func timelineData(data commerce.TimelineData) jsontext.Value {
 	switch d := data.(type) {
 	case commerce.NoteData:
 		return Encode(struct {
-			Code string `json:"code"`
-		}(d))
+			Code  string          `json:"code"`
+			Moves []inventoryMove `json:"inventory,omitempty"`
+		}{d.Code, inventoryOf(d.Moves).Moves})
 	case commerce.StockData:
 		return Encode(inventoryOf(d.Moves))
 	case commerce.PaymentData:

@@ -5,22 +5,22 @@ import "purveyor/internal/commerce"
 // Stock has the columns of a product that a sale reads or changes, or that lists filter by.
 var Stock = Table[commerce.ProductKey, commerce.Stock]{
 	Name: "stock", Key: "store_id, product_id",
-	Mutable: "name, price_cents, category_id, active, quantity, moves, moved_on, sold_count, sold_cents, updated_on",
+	Mutable: "name, price_cents, category_id, active, held, quantity, moves, moved_on, sold_count, sold_cents, updated_on",
 	KeyOf:   func(v *commerce.Stock) commerce.ProductKey { return v.Key() },
 	BindKey: bindProductKey,
 	BindMutable: func(b Binder, v *commerce.Stock) {
-		b.Text(v.Name).Int(int64(v.PriceCents)).Text(v.CategoryID).Bool(v.Active).Int(v.Quantity).Int(v.Moves).Int(int64(v.MovedOn)).Int(v.SoldCount).Int(int64(v.SoldCents)).Int(int64(v.UpdatedOn))
+		b.Text(v.Name).Int(int64(v.PriceCents)).Text(v.CategoryID).Bool(v.Active).Int(v.Held).Int(v.Quantity).Int(v.Moves).Int(int64(v.MovedOn)).Int(v.SoldCount).Int(int64(v.SoldCents)).Int(int64(v.UpdatedOn))
 	},
 	HotColumns: "quantity, moves, moved_on, sold_count, sold_cents, updated_on", // what a sale changes
 	BindHot: func(b Binder, v *commerce.Stock) {
 		b.Int(v.Quantity).Int(v.Moves).Int(int64(v.MovedOn)).Int(v.SoldCount).Int(int64(v.SoldCents)).Int(int64(v.UpdatedOn))
 	},
 	OnlyHotChanged: func(v, was *commerce.Stock) bool {
-		return v.Name == was.Name && v.PriceCents == was.PriceCents && v.CategoryID == was.CategoryID && v.Active == was.Active
+		return v.Name == was.Name && v.PriceCents == was.PriceCents && v.CategoryID == was.CategoryID && v.Active == was.Active && v.Held == was.Held
 	},
 	Scan: func(s Scanner, k commerce.ProductKey) commerce.Stock {
 		return commerce.Stock{StoreID: k.StoreID, ProductID: k.ProductID, Name: s.Text(), PriceCents: commerce.Cents(s.Int()), CategoryID: s.Text(), Active: s.Bool(),
-			Quantity: s.Int(), Moves: s.Int(), MovedOn: millis(s), SoldCount: s.Int(), SoldCents: commerce.Cents(s.Int()), UpdatedOn: millis(s)}
+			Held: s.Int(), Quantity: s.Int(), Moves: s.Int(), MovedOn: millis(s), SoldCount: s.Int(), SoldCents: commerce.Cents(s.Int()), UpdatedOn: millis(s)}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.ProductKey, commerce.Stock] { return &r.Stock },
 	Needs:   func(n *commerce.Needs) *[]commerce.ProductKey { return &n.Stock },
@@ -44,29 +44,34 @@ var StockMoves = Log[commerce.StockMove]{
 		} else {
 			b.Blob(m.Order[:])
 		}
-		b.Bool(m.Note != nil)
+		b.Bool(m.Beside())
 	},
 	Changes: func(c *commerce.Changes) *[]commerce.StockMove { return &c.StockMoves },
 	Traits:  Traits{Shard: "store_id", Unordered: true},
 }
 
-// StockNotes has the notes of the moves that have one. They stand apart, so that
-// the rows of sales, which have none, stay narrow.
+// StockNotes has the notes of the moves that have one, and the held pieces of those that
+// changed them. They stand apart, so that the rows of sales, which have neither, stay narrow.
 var StockNotes = Log[commerce.StockMove]{
-	Name: "stock_notes", ID: "store_id, product_id, seq", Rest: "actor, reason, external_reference",
+	Name: "stock_notes", ID: "store_id, product_id, seq", Rest: "actor, reason, external_reference, held_delta, held_after",
 	Bind: func(b Binder, m *commerce.StockMove) {
 		note := commerce.StockNote{}
 		if m.Note != nil {
 			note = *m.Note
 		}
 		b.Text(m.StoreID).Text(m.ProductID).Int(m.Seq).Text(note.Actor).Text(note.Reason).Text(note.ExternalReference)
+		held := commerce.HeldChange{}
+		if m.Held != nil {
+			held = *m.Held
+		}
+		b.Int(held.Delta).Int(held.After)
 	},
 	Changes: func(c *commerce.Changes) *[]commerce.StockMove { return &c.StockMoves },
-	Only:    func(m *commerce.StockMove) bool { return m.Note != nil },
+	Only:    func(m *commerce.StockMove) bool { return m.Beside() },
 	Traits:  Traits{Shard: "store_id"},
 }
 
-// MoveColumns are the columns that ScanStockMove reads: of a move m, and of its note n.
+// MoveColumns are the columns that ScanStockMove reads: of a move m, and of what stands beside it, n.
 var MoveColumns = Join("m.at, m.seq", Qualified("m", StockMoves.Rest), Qualified("n", StockNotes.Rest))
 
 // ScanStockMove reads a move of the product.
@@ -74,8 +79,12 @@ func ScanStockMove(s Scanner, k commerce.ProductKey) commerce.StockMove {
 	m := commerce.StockMove{StoreID: k.StoreID, ProductID: k.ProductID, At: millis(s), Seq: s.Int(), Kind: commerce.MoveKind(s.Text()),
 		Delta: s.Int(), QuantityAfter: s.Int(), PreviousAt: millis(s)}
 	copy(m.Order[:], s.Blob())
-	noted, note := s.Bool(), commerce.StockNote{Actor: s.Text(), Reason: s.Text(), ExternalReference: s.Text()}
-	if noted {
+	beside, note := s.Bool(), commerce.StockNote{Actor: s.Text(), Reason: s.Text(), ExternalReference: s.Text()}
+	held := commerce.HeldChange{Delta: s.Int(), After: s.Int()}
+	if held.Delta != 0 || m.Kind == commerce.MoveRepaired {
+		m.Held = &held
+	}
+	if beside && (m.Held == nil || note.Actor != "") {
 		m.Note = &note
 	}
 	return m

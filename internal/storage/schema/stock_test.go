@@ -18,6 +18,11 @@ func TestNoQuantityWithoutAMove(t *testing.T) {
 	other := good
 	other.ProductID = "q"
 	again, second := next.MovedFrom(next, commerce.MoveAdjusted, 9)
+	hidden := less
+	hidden.Held = 2
+	held, hold := hidden.MovedFrom(stored, commerce.MoveHeld, 9)
+	unheld, otherHold := hold, hold
+	unheld.Held, otherHold.Held = nil, &commerce.HeldChange{Delta: 2, After: 3}
 	skips, leaves, jumps := good, good, good
 	skips.Seq, leaves.QuantityAfter, jumps.PreviousAt = 4, 4, 1
 	for _, c := range []struct {
@@ -28,6 +33,9 @@ func TestNoQuantityWithoutAMove(t *testing.T) {
 		{"renamed", commerce.Changes{Stock: []commerce.Stock{renamed}}, true},
 		{"moved", commerce.Changes{Stock: []commerce.Stock{next}, StockMoves: []commerce.StockMove{good}}, true},
 		{"moved twice", commerce.Changes{Stock: []commerce.Stock{again}, StockMoves: []commerce.StockMove{good, second}}, true},
+		{"held", commerce.Changes{Stock: []commerce.Stock{held}, StockMoves: []commerce.StockMove{hold}}, true},
+		{"held without saying so", commerce.Changes{Stock: []commerce.Stock{held}, StockMoves: []commerce.StockMove{unheld}}, false},
+		{"another number is held", commerce.Changes{Stock: []commerce.Stock{held}, StockMoves: []commerce.StockMove{otherHold}}, false},
 		{"no move", commerce.Changes{Stock: []commerce.Stock{less}}, false},
 		{"no number", commerce.Changes{Stock: []commerce.Stock{less}, StockMoves: []commerce.StockMove{good}}, false},
 		{"another product's move", commerce.Changes{Stock: []commerce.Stock{next}, StockMoves: []commerce.StockMove{other}}, false},

@@ -12,7 +12,8 @@ const etaLayout = "2006-01-02T15:04:05.000Z"
 // The forms of timeline.data, one for each type of commerce.TimelineData.
 type (
 	noteForm struct {
-		Code string `json:"code"`
+		Code  string     `json:"code"`
+		Moves []moveForm `json:"inventory,omitzero"`
 	}
 	stockForm struct {
 		Moves []moveForm `json:"inventory"`
@@ -61,7 +62,7 @@ func encodeTimelineData(data commerce.TimelineData) []byte {
 	case nil:
 		return nil
 	case commerce.NoteData:
-		return encode(noteForm(d))
+		return encode(noteForm{d.Code, moveForms(d.Moves)})
 	case commerce.StockData:
 		return encode(stockForm{moveForms(d.Moves)})
 	case commerce.PaymentData:
@@ -82,8 +83,9 @@ func decodeTimelineData(s Scanner, kind commerce.TimelineKind) commerce.Timeline
 	}
 	switch kind {
 	case commerce.TimelineNote:
-		return commerce.NoteData(decodeText[noteForm](s, text, "data"))
-	case commerce.TimelineProcessed, commerce.TimelineCancelled:
+		f := decodeText[noteForm](s, text, "data")
+		return commerce.NoteData{Code: f.Code, Moves: movesOf(f.Moves)}
+	case commerce.TimelinePendingPayment, commerce.TimelineFailedPayment, commerce.TimelineProcessed, commerce.TimelineCancelled:
 		return commerce.StockData{Moves: movesOf(decodeText[stockForm](s, text, "data").Moves)}
 	case commerce.TimelinePaid:
 		return commerce.PaymentData(decodeText[paymentForm](s, text, "data"))

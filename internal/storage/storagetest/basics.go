@@ -68,7 +68,8 @@ func changeRows(t *testing.T, db Database) {
 	wantRows(t, e, rest)
 	c.Jobs, c.NewJobs = c.NewJobs, nil
 	c.Timeline, c.Ledger, c.Webhooks, c.Attempts, c.Outbox, c.StrayCallbacks, c.Audit = nil, nil, nil, nil, nil, nil, nil
-	c.StockMoves = []commerce.StockMove{{StoreID: "sto_1", ProductID: "prd_1", Seq: 3, Kind: commerce.MoveSet, Delta: -8, QuantityAfter: 1, At: 116, PreviousAt: 16}}
+	c.StockMoves = []commerce.StockMove{{StoreID: "sto_1", ProductID: "prd_1", Seq: 3, Kind: commerce.MoveSet, Delta: -8, QuantityAfter: 1, At: 116, PreviousAt: 16,
+		Held: &commerce.HeldChange{Delta: 1, After: 5}}}
 	changeDelivery(&c.Deliveries[0], &c.Places[0])
 	c.Attention[0] = commerce.Attention{StoreID: "sto_1", OrderID: "ord_1", Code: "x", Since: 161, ResolvedOn: 162, ResolvedBy: "staff:usr_1"}
 	changePayment(&c.Payments[0], &c.Refunds[0])
@@ -89,11 +90,11 @@ func changeRows(t *testing.T, db Database) {
 	s := &c.Stores[0]
 	*s = commerce.Store{ID: s.ID, No: s.No, Name: "Two", Slug: "two", UpdatedOn: 114}
 	c.Products[0] = commerce.Product{StoreID: "sto_1", ID: "prd_1", Source: "partner", CreatedOn: 115}
-	c.Stock[0] = commerce.Stock{StoreID: "sto_1", ProductID: "prd_1", Name: "Spelt", PriceCents: 1, CategoryID: "cat_2", Quantity: 1, Moves: 3, MovedOn: 116, SoldCount: 3, SoldCents: 4, UpdatedOn: 116}
+	c.Stock[0] = commerce.Stock{StoreID: "sto_1", ProductID: "prd_1", Name: "Spelt", PriceCents: 1, CategoryID: "cat_2", Quantity: 1, Held: 5, Moves: 3, MovedOn: 116, SoldCount: 3, SoldCents: 4, UpdatedOn: 116}
 	o := &c.Orders[0]
 	o.Status, o.RefundedCents, o.CourierQuoteID, o.CourierDeliveryID, o.CourierTrackingURL = commerce.Refunded, 1373, "a", "b", "c"
 	o.InventoryDeducted, o.Confirmed, o.ReadyForPickupAt, o.PickedUpAt = false, false, 117, 118
-	o.RefundedFrom, o.RefundStopped, o.Restocked = "", false, false
+	o.RefundedFrom, o.RefundStopped, o.Restocked, o.HeldUntil = "", false, false, 0
 	o.UpdatedOn, o.Events, o.NotifiedOn = 120, 3, 121
 	fixed := c
 	fixed.Replies, fixed.External, fixed.Customers = nil, nil, nil

@@ -22,7 +22,8 @@ func sampleMoves() []commerce.StockMove {
 	return []commerce.StockMove{
 		{StoreID: "sto_1", ProductID: "prd_1", Seq: 1, Kind: commerce.MoveOpened, Delta: 11, QuantityAfter: 11, At: 15, PreviousAt: 0,
 			Note: &commerce.StockNote{Actor: "operator:ann", Reason: "Ünï", ExternalReference: "count-1"}},
-		{StoreID: "sto_1", ProductID: "prd_1", Seq: 2, Kind: commerce.MoveSold, Delta: -2, QuantityAfter: 9, At: 16, PreviousAt: 15, Order: order},
+		{StoreID: "sto_1", ProductID: "prd_1", Seq: 2, Kind: commerce.MoveSold, Delta: -2, QuantityAfter: 9, At: 16, PreviousAt: 15, Order: order,
+			Held: &commerce.HeldChange{Delta: 4, After: 4}},
 	}
 }
 
@@ -127,10 +128,10 @@ func CheckStock(t testing.TB, r storage.Reader) {
 			t.Error(err)
 			continue
 		}
-		check := commerce.NewStockCheck(s.Quantity, s.Moves, func(fault string, _ bool) { t.Errorf("%v: %s", s.Key(), fault) })
+		check := commerce.NewStockCheck(s, func(fault string, _ bool) { t.Errorf("%v: %s", s.Key(), fault) })
 		for _, m := range moves {
 			check.Add(m)
-			if byOrder := m.Kind == commerce.MoveSold || m.Kind == commerce.MoveRestored; byOrder == (m.Order == commerce.OrderBody{}) || byOrder == (m.Note != nil) {
+			if byOrder := slices.Contains([]commerce.MoveKind{commerce.MoveSold, commerce.MoveRestored, commerce.MoveHeld, commerce.MoveReleased}, m.Kind); byOrder == (m.Order == commerce.OrderBody{}) || byOrder == (m.Note != nil) {
 				t.Errorf("%v: a move has the order or the note of another kind: %+v", s.Key(), m)
 			}
 		}

@@ -1344,6 +1344,7 @@ export type NoteCode =
   | "payment_pending"
   | "payment_declined"
   | "payment_session_expired"
+  | "hold_ended"
   | "payment_too_late"
   | "payment_mismatch"
   | "second_payment"
@@ -1383,8 +1384,9 @@ export interface InventoryMove {
 /**
  * Details, which depend on the kind of the event. More may be added.
  *
- * - `order.note`: `code`
+ * - `order.note`: `code`, and `inventory` for `hold_ended`
  * - `order.processed`, `order.cancelled`: `inventory`, if stock was deducted or restored
+ * - `order.pending_payment`, `order.failed_payment`: `inventory`, if goods were held or released
  * - `order.paid`: `amount_cents`, `payment_id`
  * - `order.refunded`: `payments_refund_id`, `amount_refunded_cents`, `total_refunded_cents`, `reason`
  * if one was given, and `inventory` if stock was restored
@@ -1845,7 +1847,7 @@ export interface CancelReply {
   status: "cancelled";
   /** Whether a courier delivery was cancelled. */
   delivery_cancelled: boolean;
-  /** Whether stock was restored. */
+  /** Whether stock was restored, or goods that were held for the order were given back. */
   inventory_restored: boolean;
   refund?: CancelRefund;
 }
