@@ -193,6 +193,10 @@ func staffActs(t *testing.T, s *fixture.Shop, uses *service.Service) []anAct {
 			return err
 		}, `"quantity":`, `"source":"service"`},
 		{"confirm_order", fixture.StoreID, func() error { _, err := uses.ConfirmOrder(ctx, staff, paid("pi_1")); return err }, `"status":"paid"`, `"status":"processed"`},
+		{"update_metadata", fixture.StoreID, func() error {
+			_, err := uses.UpdateMetadata(ctx, staff, service.UpdateMetadata{Order: pickup, Changes: map[string]*string{"table": new("7")}}, service.Once[commerce.Order]{})
+			return err
+		}, `"metadata":null`, `"metadata":{"table":"7"}`},
 		{"mark_ready", fixture.StoreID, func() error { _, err := uses.MarkReady(ctx, staff, service.Handover{Order: pickup}); return err }, `"status":"processed"`, `"status":"ready_for_pickup"`},
 		{"mark_picked_up", fixture.StoreID, func() error {
 			_, err := uses.MarkPickedUp(ctx, staff, service.Handover{Order: pickup})
