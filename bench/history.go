@@ -153,7 +153,7 @@ func (c reportOf) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Ord
 		e := entropy(c.rng)
 		e[0], e[1], e[2] = 0, 0, byte(i) // its number within the batch
 		w.ID = commerce.NewID(commerce.PrefixEvent, now, e)
-		w.Data, w.About = wire.EventData(*w), nil
+		w.Data, w.About = wire.Encoder{}.EventData(*w), nil
 	}
 	if c.reply != nil {
 		c.reply.Status = 201

@@ -57,14 +57,15 @@ var arrows = map[string][]string{
 	"api":                       {"web", "api/wire", "jsonin", "commerce", "requestlog", "service", "storage", "env"},
 	"api/wire":                  {"commerce"},
 	"signin":                    {"commerce", "env"},
-	"backoffice":                {"backoffice/chart", "backoffice/maps", "backoffice/ui", "jsonin", "productcsv", "web", "commerce", "requestlog", "service", "storage", "signin", "env"},
+	"backoffice":                {"backoffice/chart", "maps", "backoffice/ui", "jsonin", "productcsv", "web", "commerce", "requestlog", "service", "storage", "signin", "env"},
 	"backoffice/ui":             {"web"},
 	"backoffice/chart":          {},
-	"backoffice/maps":           {"commerce"},
+	"maps":                      {"commerce"},
 	"devdocs":                   {"devdocs/openapi", "devdocs/sample", "env", "web"},
+	"tracking":                  {"commerce", "env", "maps", "service", "web"},
 	"devdocs/openapi":           {},
 	"devdocs/sample":            {"devdocs/openapi"},
-	"scenario":                  {"api", "requestlog", "requestlog/sqlitelog", "requestlog/postgreslog", "jobs", "inbound", "service", "effect", "outside/payment", "outside/courier", "outside/geocode", "outside/sandbox", "web", "commerce", "command", "commit", "storage", "storage/sqlite", "storage/postgres", "env"},
+	"scenario":                  {"api", "requestlog", "requestlog/sqlitelog", "requestlog/postgreslog", "jobs", "inbound", "service", "effect", "outside/payment", "outside/courier", "outside/geocode", "outside/sandbox", "tracking", "web", "commerce", "command", "commit", "storage", "storage/sqlite", "storage/postgres", "env"},
 	"simulation":                {"api", "commerce", "commit", "effect", "env", "inbound", "jobs", "outside/courier", "outside/geocode", "outside/payment", "outside/sandbox", "outside/webhook", "service", "storage", "storage/storagetest", "sweep", "testkit/memory", "testkit/sim", "web"},
 	"outside/courier":           {"commerce", "outside/httpcall", "outside/sandbox", "outside/watch", "env"},
 
@@ -87,7 +88,7 @@ var arrows = map[string][]string{
 
 // pure packages do no I/O, read no clock, draw nothing and know no wire format, and
 // neither does a package of the module that they import.
-var pure = []string{"commerce", "command", "backoffice/chart", "backoffice/maps"}
+var pure = []string{"commerce", "command", "backoffice/chart", "maps"}
 
 // Of package time they use the types alone: TestPureTime.
 var impure = []string{"os", "io", "io/fs", "net", "net/http", "crypto/rand", "math/rand", "math/rand/v2", "log", "log/slog",

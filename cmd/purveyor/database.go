@@ -30,8 +30,9 @@ type database struct {
 	runner    *jobs.Runner // gets the new jobs once it handles any
 	committer *commit.Committer
 	uses      *service.Service
-	url       string // as the operator named it
-	demo      bool   // it was made for the demo, and is deleted at its end
+	url       string                 // as the operator named it
+	demo      bool                   // it was made for the demo, and is deleted at its end
+	pages     commerce.TrackingPages // of a service; commands do not know its public URL, so they have none
 }
 
 // missing selects how a database that does not exist is handled.
@@ -55,9 +56,10 @@ func openDatabase(c config.Database, m missing) (*database, error) {
 // nil: the machine's.
 func newDatabase(url string, engine storage.Engine, now func() time.Time) *database {
 	runner := jobs.New(env.Env{}, env.Env{}.Text())
-	committer := commit.New(engine, commit.Options{Starter: runner, EncodeEvent: wire.EventData})
-	return &database{url: url, Engine: engine, runner: runner, committer: committer,
-		uses: service.New(engine.Reader(), engine, committer, service.Options{Answers: api.Answers{}, Now: now})}
+	db := &database{url: url, Engine: engine, runner: runner}
+	db.committer = commit.New(engine, commit.Options{Starter: runner, EncodeEvent: func(e commerce.WebhookEvent) []byte { return wire.Encoder{Pages: db.pages}.EventData(e) }})
+	db.uses = service.New(engine.Reader(), engine, db.committer, service.Options{Answers: api.Answers{}, Now: now})
+	return db
 }
 
 func openEngine(c config.Database, m missing) (storage.Engine, error) {
@@ -103,6 +105,14 @@ func (d *database) own(ctx context.Context, e *sqlite.Engine) {
 	case !owner:
 		slog.Warn("another process serves this file; if this one is killed, its jobs wait until their leases end, within 30 s")
 	}
+}
+
+// addPages gives the orders of the database tracking pages at the service's public URL. Nothing
+// may run on the database yet.
+func (d *database) addPages(ctx context.Context, base string) error {
+	secret, err := d.Reader().TrackingSecret(ctx)
+	d.pages = commerce.TrackingPages{URL: base, Secret: secret}
+	return err
 }
 
 // read does the two things that every read by a partner needs: it reads, and takes one

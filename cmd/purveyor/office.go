@@ -18,7 +18,7 @@ func newOffice(c config.Server, db *database, uses *service.Service, requests *r
 	if c.NoOffice {
 		return nil, nil
 	}
-	return backoffice.New(db.Reader(), uses, backoffice.Options{Env: env.Env{}, PublicURL: base, Enter: db.demo, Requests: requests})
+	return backoffice.New(db.Reader(), uses, backoffice.Options{Env: env.Env{}, PublicURL: base, Pages: db.pages, Enter: db.demo, Requests: requests})
 }
 
 // offerFirstOwner prints the link by which the first user is made, while there is none. Where

@@ -17,6 +17,7 @@ import (
 	"purveyor/docs/partner"
 	"purveyor/internal/api"
 	"purveyor/internal/backoffice"
+	"purveyor/internal/commerce"
 	"purveyor/internal/config"
 	"purveyor/internal/devdocs"
 	"purveyor/internal/effect"
@@ -28,6 +29,7 @@ import (
 	"purveyor/internal/requestlog"
 	"purveyor/internal/service"
 	"purveyor/internal/sweep"
+	"purveyor/internal/tracking"
 	"purveyor/internal/web"
 )
 
@@ -86,7 +88,10 @@ func (s settings) serve(open func(ctx context.Context, base string) (*database, 
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	process, err := newProcess(db, s, ports, base)
+	var process *process
+	if err = db.addPages(ctx, base); err == nil {
+		process, err = newProcess(db, s, ports, base)
+	}
 	if err != nil {
 		return errors.Join(err, listener.Close(), db.Close())
 	}
@@ -123,12 +128,13 @@ func listen(address string) (net.Listener, error) {
 
 // process is everything that runs while the process serves.
 type process struct {
-	db      *database
-	uses    *service.Service
-	api     http.Handler
-	streams interface{ EndStreams() }
-	office  *backoffice.Office // nil: switched off
-	docs    http.Handler
+	db       *database
+	uses     *service.Service
+	api      http.Handler
+	streams  interface{ EndStreams() }
+	office   *backoffice.Office // nil: switched off
+	docs     http.Handler
+	tracking http.Handler
 	// countReplies adds up how much partners have stored.
 	countReplies func(context.Context) error
 	makeSums     func(context.Context) error
@@ -185,8 +191,8 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 	if err != nil {
 		return nil, err
 	}
-	partners := api.New(db.Reader(), db, uses, api.Options{CacheBytes: c.CacheMiB << 20, PublicURL: baseURL, Requests: requests})
-	return &process{db: db, uses: uses, pay: processors.sandbox.Pay, api: partners.Handler(), streams: partners, office: office, docs: newDocs(baseURL), countReplies: uses.CountReplies, makeSums: uses.MakeSums, inbound: callbacks, sandbox: pages, proxies: proxies,
+	partners := api.New(db.Reader(), db, uses, api.Options{CacheBytes: c.CacheMiB << 20, PublicURL: baseURL, Pages: db.pages, Requests: requests})
+	return &process{db: db, uses: uses, pay: processors.sandbox.Pay, api: partners.Handler(), streams: partners, office: office, docs: newDocs(baseURL), tracking: tracking.New(env.Env{}, uses, db.pages), countReplies: uses.CountReplies, makeSums: uses.MakeSums, inbound: callbacks, sandbox: pages, proxies: proxies,
 		reads: web.NewProbe(env.Env{}, "the database answers reads", db.read), writes: web.NewProbe(env.Env{}, "the database takes writes", db.Writable),
 		askProviders: warnings.askProviders, requests: requests}, nil
 }
@@ -207,6 +213,8 @@ func (s *process) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.inbound.ServeHTTP(w, r)
 	case s.office != nil && (path == backoffice.Prefix || strings.HasPrefix(path, backoffice.Prefix+"/")):
 		s.office.ServeHTTP(w, r)
+	case strings.HasPrefix(path, commerce.TrackingPrefix):
+		s.tracking.ServeHTTP(w, r)
 	case devdocs.Serves(path):
 		s.docs.ServeHTTP(w, r)
 	case s.sandbox != nil && strings.HasPrefix(path, "/sandbox/"):

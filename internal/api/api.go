@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
 	"purveyor/internal/requestlog"
@@ -50,6 +51,7 @@ type API struct {
 	streaming    context.Context // ends with EndStreams
 	endStreams   context.CancelFunc
 	description  description
+	encoder      wire.Encoder
 	requests     *requestlog.Log  // nil: requests are not logged
 	clock        func() time.Time // of logged requests; nil: that of web.Trace
 	limited      limited
@@ -63,7 +65,8 @@ type Options struct {
 	CacheBytes int // size of the caches of answers and stores; 16 MiB
 	// TestPatience is how long a test of an endpoint waits for its answer; 10 s.
 	TestPatience time.Duration
-	PublicURL    string          // of the service, for its description; without a slash at its end
+	PublicURL    string // of the service, for its description; without a slash at its end
+	Pages        commerce.TrackingPages
 	Requests     *requestlog.Log // nil: requests are not logged
 }
 
@@ -82,7 +85,7 @@ func New(reader Reads, quotas storage.Quotas, s *service.Service, o Options) *AP
 	streaming, end := context.WithCancel(context.Background())
 	return &API{testPatience: o.TestPatience, env: o.Env, service: s, reader: reader, now: o.Now, gate: web.NewGate(o.Env, keyFinder{o.Env, s, reader}, quotas, o.Now), bodies: web.NewBodies(o.Env),
 		streaming: streaming, endStreams: end, streams: newStreams(o.Env), answers: web.NewBudget(maxAnswers, maxOfPartner),
-		kept: newAnswerCache(reader, o.CacheBytes/4*3), stores: newStoreCache(o.CacheBytes / 4), description: newDescription(o.PublicURL), requests: o.Requests, clock: clock, operations: map[string]bool{}}
+		kept: newAnswerCache(reader, o.CacheBytes/4*3), stores: newStoreCache(o.CacheBytes / 4), description: newDescription(o.PublicURL), encoder: wire.Encoder{Pages: o.Pages}, requests: o.Requests, clock: clock, operations: map[string]bool{}}
 }
 
 // Handler serves every route of the table. Other requests get refusals in the shape of the

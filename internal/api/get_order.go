@@ -1,7 +1,6 @@
 package api
 
 import (
-	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 )
 
@@ -10,5 +9,5 @@ func (a *API) getOrder(_ *request, order commerce.Order) (reply, error) {
 	return ok(struct {
 		OK    bool `json:"ok"`
 		Order any  `json:"order"`
-	}{true, wire.OrderOf(order)})
+	}{true, a.encoder.Order(order)})
 }

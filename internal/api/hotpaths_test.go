@@ -56,7 +56,7 @@ type chain struct {
 
 func newChain(b *testing.B, engine storage.Engine, o service.Options) *chain {
 	b.Helper()
-	c := &chain{committer: commit.New(engine, commit.Options{EncodeEvent: wire.EventData}), key: fixture.Key("ptn_bench", commerce.Live), response: discard{header: http.Header{}}}
+	c := &chain{committer: commit.New(engine, commit.Options{EncodeEvent: wire.Encoder{}.EventData}), key: fixture.Key("ptn_bench", commerce.Live), response: discard{header: http.Header{}}}
 	b.Cleanup(func() {
 		c.committer.Close()
 		if err := engine.Close(); err != nil {

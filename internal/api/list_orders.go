@@ -47,7 +47,7 @@ func (a *API) listOrders(r *request) (reply, error) {
 		return reply{}, err
 	}
 	buffer := pages.Get().(*[]byte)
-	orders, documents := appendOrders(*buffer, page.Orders, have, roomFor(filters))
+	orders, documents := a.appendOrders(*buffer, page.Orders, have, roomFor(filters))
 	defer release(buffer, orders)
 	count := len(documents)
 	if count < len(page.Orders) {
@@ -63,7 +63,7 @@ func (a *API) listOrders(r *request) (reply, error) {
 }
 
 // appendOrders appends as many orders as there is room for, and at least one.
-func appendOrders(b []byte, orders []storage.PartnerOrder, have storage.OrderDocuments, room int) ([]byte, []orderDocument) {
+func (a *API) appendOrders(b []byte, orders []storage.PartnerOrder, have storage.OrderDocuments, room int) ([]byte, []orderDocument) {
 	documents := make([]orderDocument, 0, len(orders))
 	for i, o := range orders {
 		before := len(b)
@@ -73,7 +73,7 @@ func appendOrders(b []byte, orders []storage.PartnerOrder, have storage.OrderDoc
 		if part, ok := have[o.Version]; ok {
 			b = append(b, part...)
 		} else {
-			b = append(b, wire.Encode(wire.OrderOf(o.Order))...)
+			b = append(b, wire.Encode(a.encoder.Order(o.Order))...)
 		}
 		if len(b) > room && i > 0 {
 			return b[:before], documents

@@ -20,8 +20,9 @@ func (a *API) pingOrder(r *request, o commerce.Order) (reply, error) {
 		FulfillmentType       string          `json:"fulfillment_type"`
 		CourierDeliveryID     *string         `json:"courier_delivery_id"`
 		CourierTrackingURL    *string         `json:"courier_tracking_url"`
+		TrackingPageURL       string          `json:"tracking_page_url"`
 		EstimatedDeliveryTime *string         `json:"estimated_delivery_time"`
 		UpdatedOn             commerce.Millis `json:"updated_on"`
 	}{true, o.ID, wire.OrNull(o.ExternalID), string(o.Status), string(o.Fulfillment),
-		wire.OrNull(o.CourierDeliveryID), wire.OrNull(o.CourierTrackingURL), wire.ISOOrNull(tracked.Delivery.DropoffETA), o.UpdatedOn})
+		wire.OrNull(o.CourierDeliveryID), wire.OrNull(o.CourierTrackingURL), a.encoder.Pages.PageOf(o.ID), wire.ISOOrNull(tracked.Delivery.DropoffETA), o.UpdatedOn})
 }

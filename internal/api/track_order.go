@@ -1,7 +1,6 @@
 package api
 
 import (
-	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 )
 
@@ -17,5 +16,5 @@ func (a *API) trackOrder(r *request, order commerce.Order) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(wire.TrackingSnapshot(now.Order, now.Delivery, events))
+	return ok(a.encoder.TrackingSnapshot(now.Order, now.Delivery, events))
 }

@@ -52,6 +52,7 @@ type Office struct {
 	reads     Reads
 	uses      *service.Service
 	publicURL string
+	pages     commerce.TrackingPages
 	identify  func(*http.Request) (commerce.User, error)
 	passwords *signin.Passwords
 	routes    []route
@@ -67,6 +68,7 @@ type Office struct {
 type Options struct {
 	Env       env.Env
 	PublicURL string // without a slash at its end
+	Pages     commerce.TrackingPages
 	// Identify finds the user of a request in place of its session; nil: by the session. Its
 	// error is ErrSignedOut if there is none.
 	Identify func(*http.Request) (commerce.User, error)
@@ -79,7 +81,7 @@ type Options struct {
 // New makes the office over a service and its storage.
 func New(reads Reads, uses *service.Service, o Options) (*Office, error) {
 	pages()
-	office := &Office{env: o.Env, reads: reads, uses: uses, publicURL: o.PublicURL, identify: o.Identify, passwords: signin.NewPasswords(o.Env), boards: newBoardHub(o.Env, reads), requests: o.Requests, routes: table()}
+	office := &Office{env: o.Env, reads: reads, uses: uses, publicURL: o.PublicURL, pages: o.Pages, identify: o.Identify, passwords: signin.NewPasswords(o.Env), boards: newBoardHub(o.Env, reads), requests: o.Requests, routes: table()}
 	if o.Enter {
 		office.routes = append(office.routes, enterRoutes...)
 	}

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"purveyor/internal/backoffice/chart"
-	"purveyor/internal/backoffice/maps"
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
+	"purveyor/internal/maps"
 	"purveyor/internal/testkit/browser"
 	"purveyor/internal/web"
 

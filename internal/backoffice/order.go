@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"purveyor/internal/backoffice/maps"
 	"purveyor/internal/commerce"
+	"purveyor/internal/maps"
 	"purveyor/internal/storage"
 )
 
@@ -52,6 +52,7 @@ type orderPage struct {
 	Parts     []string
 	Lines     []shownLine
 	URL       string
+	Tracking  string                 // the page on which the customer follows the order; empty: there is none
 	Map       template.HTML          // where a delivery goes; empty: no place is known
 	Placed    string                 // how exactly the address is known
 	Resolving commerce.AttentionCode // whose form was refused
@@ -81,7 +82,7 @@ func (v *visit) orderPage(o commerce.Order) (orderPage, error) {
 	if err != nil {
 		return orderPage{}, err
 	}
-	page := orderPage{orderFacts: f, Zone: zoneOf(f.Store), Now: v.now(), Reasons: f.open(), URL: Prefix + "/orders/" + f.Order.ID, Part: v.URL.Query().Get("part"),
+	page := orderPage{orderFacts: f, Zone: zoneOf(f.Store), Now: v.now(), Reasons: f.open(), URL: Prefix + "/orders/" + f.Order.ID, Tracking: v.o.pages.PageOf(f.Order.ID), Part: v.URL.Query().Get("part"),
 		MayMoney: v.user.May(commerce.MayWriteRefunds, f.Order.StoreID), MayWork: v.user.May(commerce.MayAdvanceOrders, f.Order.StoreID)}
 	page.Situation = f.situation(page.clock)
 	next, some := f.next()

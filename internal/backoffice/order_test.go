@@ -45,7 +45,7 @@ func TestOrderIsWorked(t *testing.T) {
 		}
 	}
 	_, page := o.get("viewer", path)
-	for _, want := range []string{"Picked up at ", "The clerk", "Reported as paid", "Webhook order.ready_for_pickup was not sent yet", "$25.00", "Rye", "Stock moved"} {
+	for _, want := range []string{`href="` + o.office.pages.PageOf(sold.ID) + `"`, "Picked up at ", "The clerk", "Reported as paid", "Webhook order.ready_for_pickup was not sent yet", "$25.00", "Rye", "Stock moved"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}

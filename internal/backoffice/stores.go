@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"purveyor/internal/backoffice/maps"
 	"purveyor/internal/commerce"
+	"purveyor/internal/maps"
 	"purveyor/internal/storage"
 )
 

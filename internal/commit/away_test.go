@@ -41,7 +41,7 @@ func TestNodeAway(t *testing.T) {
 			}
 			return nil
 		}}
-		c := commit.New(e, commit.Options{EncodeEvent: wire.EventData})
+		c := commit.New(e, commit.Options{EncodeEvent: wire.Encoder{}.EventData})
 		defer c.Close()
 		sell := func(stores ...string) (calls []*asked) {
 			ask(c, touch{"first", "p"}) // the others gather behind it
@@ -91,7 +91,7 @@ func TestProbeThatProvesNothing(t *testing.T) {
 			tries++
 			return failure
 		}}
-		c := commit.New(e, commit.Options{EncodeEvent: wire.EventData})
+		c := commit.New(e, commit.Options{EncodeEvent: wire.Encoder{}.EventData})
 		defer c.Close()
 		one, two := touch{"lost one", "p"}, touch{"lost two", "p"}
 		expectIs(t, ask(c, one).wait(), storage.ErrNode)
@@ -117,7 +117,7 @@ func TestFailuresOfOthersPutOffNothing(t *testing.T) {
 			}
 			return errAway
 		}}
-		c := commit.New(e, commit.Options{EncodeEvent: wire.EventData})
+		c := commit.New(e, commit.Options{EncodeEvent: wire.Encoder{}.EventData})
 		defer c.Close()
 		for i := range 4 {
 			expectIs(t, ask(c, touch{fmt.Sprint("lost ", i), "p"}).wait(), storage.ErrNode)
@@ -143,7 +143,7 @@ func TestSlotsAreOfJobs(t *testing.T) {
 			}
 			return nil
 		}
-		c := commit.New(e, commit.Options{EncodeEvent: wire.EventData})
+		c := commit.New(e, commit.Options{EncodeEvent: wire.Encoder{}.EventData})
 		defer c.Close()
 		expectNil(t, "a command without a job", ask(c, touch{"s", "p"}))
 		for range 3 * commerce.JobSlots {
@@ -173,7 +173,7 @@ func TestSlotAway(t *testing.T) {
 			saved[slot]++
 			return nil
 		}
-		c := commit.New(e, commit.Options{EncodeEvent: wire.EventData})
+		c := commit.New(e, commit.Options{EncodeEvent: wire.Encoder{}.EventData})
 		defer c.Close()
 		enqueue := func() {
 			t.Helper()

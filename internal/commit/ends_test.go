@@ -35,7 +35,7 @@ func awayAfterSave() *scripted {
 func TestUnknownOutcomeIsNotAwaitedForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := awayAfterSave()
-		c := commit.New(e, commit.Options{EncodeEvent: wire.EventData})
+		c := commit.New(e, commit.Options{EncodeEvent: wire.Encoder{}.EventData})
 		e.load = first(e.load, func() { time.Sleep(time.Second) })
 		ask(c, idle{}) // the others gather behind it
 		synctest.Wait()
@@ -70,7 +70,7 @@ func TestUnknownOutcomeOnANodeIsNotAwaited(t *testing.T) {
 			}
 			return nil
 		}
-		c := commit.New(e, commit.Options{EncodeEvent: wire.EventData})
+		c := commit.New(e, commit.Options{EncodeEvent: wire.Encoder{}.EventData})
 		defer c.Close()
 		a := ask(c, onceTouched("s", "k"))
 		expectIs(t, a.wait(), storage.ErrOutcomeUnknown)
@@ -101,7 +101,7 @@ func first(load func([]commerce.Needs) error, before func()) func([]commerce.Nee
 func TestHurry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := awayAfterSave()
-		c := commit.New(e, commit.Options{EncodeEvent: wire.EventData})
+		c := commit.New(e, commit.Options{EncodeEvent: wire.Encoder{}.EventData})
 		doubtful := ask(c, onceTouched("s", "k"))
 		time.Sleep(time.Second)
 		waiting := ask(c, onceTouched("s", "waits"))
@@ -159,7 +159,7 @@ func TestTriesAreBounded(t *testing.T) {
 			}
 			return fmt.Errorf("%w: a deadlock", storage.ErrAgain)
 		}
-		c := commit.New(e, commit.Options{EncodeEvent: wire.EventData})
+		c := commit.New(e, commit.Options{EncodeEvent: wire.Encoder{}.EventData})
 		if err := ask(c, touch{"s", "p"}).wait(); !errors.Is(err, storage.ErrAgain) {
 			t.Errorf("%v, want storage.ErrAgain", err)
 		}
@@ -194,7 +194,7 @@ func TestIDsOfTwoProcesses(t *testing.T) {
 	given := map[string]bool{}
 	const batches, messages = 50, 10
 	for range 2 {
-		c := commit.New(&scripted{}, commit.Options{EncodeEvent: wire.EventData}) // each begins with stamp 1
+		c := commit.New(&scripted{}, commit.Options{EncodeEvent: wire.Encoder{}.EventData}) // each begins with stamp 1
 		for range batches {
 			m := mail{make([]commerce.UnsentMessage, messages)}
 			must(commit.Do(t.Context(), c, commit.Command[int](m)))

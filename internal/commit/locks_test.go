@@ -34,7 +34,7 @@ func TestRowLockedFromOutside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := commit.New(second, commit.Options{EncodeEvent: wire.EventData})
+	b := commit.New(second, commit.Options{EncodeEvent: wire.Encoder{}.EventData})
 	t.Cleanup(func() {
 		b.Close()
 		if err := second.Close(); err != nil {

@@ -168,7 +168,7 @@ func (s *shop) admit() { fixture.Do(s.Shop, fixture.Admit(commerce.Partner{ID: g
 func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(payment.Processor) payment.Processor) *process {
 	s.started++
 	v := &process{s: s, m: m, runner: jobs.New(env.Env{}, fmt.Sprint("process ", s.started))}
-	v.committer = commit.New(m, commit.Options{Starter: v.runner, EncodeEvent: wire.EventData})
+	v.committer = commit.New(m, commit.Options{Starter: v.runner, EncodeEvent: wire.Encoder{}.EventData})
 	inside := NewObjects(env.Env{}, m.Reader(), service.New(m.Reader(), m, v.committer, service.Options{}), v.runner)
 	var kept sandbox.Objects = inside
 	if objects != nil {

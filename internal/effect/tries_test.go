@@ -73,7 +73,7 @@ func TestTriesAreRecordedAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		flaky := &storagetest.Flaky{Engine: engine}
-		committer := commit.New(flaky, commit.Options{EncodeEvent: wire.EventData})
+		committer := commit.New(flaky, commit.Options{EncodeEvent: wire.Encoder{}.EventData})
 		defer func() {
 			committer.Close()
 			if err := engine.Close(); err != nil {

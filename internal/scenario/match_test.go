@@ -34,6 +34,7 @@ var forms = map[string]*regexp.Regexp{
 	"vehicle":     regexp.MustCompile(`^(bicycle|car|scooter|van|walker|motorcycle|truck)$`),
 	"picture":     regexp.MustCompile(`^https://purveyor\.example/sandbox/couriers/\d+\.svg$`),
 	"degrees":     regexp.MustCompile(`^-?\d{1,3}(\.\d+)?$`),
+	"tracking":    regexp.MustCompile(`^https://purveyor\.example/track/[0-9a-z]+_[0-9a-z]{26}_[0-9a-z]{26}$`),
 	"cursor":      regexp.MustCompile(`^[A-Za-z0-9_-]+$`),
 	"iso":         regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`),
 	"time":        regexp.MustCompile(`^\d{13}$`),

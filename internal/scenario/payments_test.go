@@ -23,6 +23,7 @@ import (
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
 	"purveyor/internal/testkit/fixture"
+	"purveyor/internal/tracking"
 )
 
 const (
@@ -51,9 +52,10 @@ func (w *world) wire() {
 	w.effects = effect.Start(effect.Options{Queue: w.engine, Reads: w.engine.Reader(), Uses: w.service, Runner: w.runner, AppendWebhook: wire.AppendWebhook,
 		Processors: map[string]payment.Processor{sandboxName: w.line}, Fleet: fleet, Geocoder: knownPlaces,
 		Movers: map[string]sandbox.Mover{courier.SandboxObjects: w.road}, Post: callbacks.FromSandbox(w.signer)})
-	w.partners = api.New(w.engine.Reader(), w.engine, w.service, api.Options{Now: w.clock.Now, TestPatience: time.Millisecond, Requests: w.requests})
+	w.partners = api.New(w.engine.Reader(), w.engine, w.service, api.Options{Pages: w.tracking, Now: w.clock.Now, TestPatience: time.Millisecond, Requests: w.requests})
 	w.api = w.partners.Handler()
 	w.inbound, w.pages = callbacks, sandboxPages(w.sandbox.Handler(), w.road.Handler())
+	w.tracked = tracking.New(env.Env{}, w.service, w.tracking)
 }
 
 // signer signs by the world's clock, as the sandbox verifies signatures.

@@ -29,8 +29,9 @@ import (
 // and body, then the expected status, the expected headers, and the whole
 // expected body. signed=yes signs the body as the sandboxes do. "same as NAME"
 // instead of a body expects the same bytes as in the answer to the request with
-// as=NAME. Idempotent-Replayed must be absent unless it is listed. For a page of
-// the sandbox, the expected body lists lines that the page has to contain.
+// as=NAME. Idempotent-Replayed must be absent unless it is listed. For a page that
+// people see, the expected body lists lines that the page has to contain; its path
+// may be a URL of the service, such as <tracking:a>.
 //
 // Before the next block, all jobs run that are due by the clock.
 func TestTranscripts(t *testing.T) {
@@ -203,6 +204,7 @@ func (pl *player) call(ex exchange) (c call, err error) {
 	}
 	c = call{key: ex.options["key"], idem: ex.options["idem"], header: http.Header{}, lenient: ex.options["lenient"] != ""}
 	c.method, c.path, _ = strings.Cut(request, " ")
+	c.path = strings.TrimPrefix(c.path, publicURL)
 	if trace := ex.options["trace"]; trace != "" {
 		c.header["X-Trace-Id"] = []string{trace}
 	}
@@ -242,7 +244,7 @@ func (pl *player) compareBody(ex exchange, a *answer) (string, error) {
 	if len(a.body) == 0 && ex.reply == "" {
 		return "", nil
 	}
-	if strings.Contains(ex.request, " "+pagePrefix) {
+	if strings.Contains(ex.request, " "+pagePrefix) || strings.HasPrefix(a.header.Get("Content-Type"), "text/html") {
 		for line := range strings.Lines(ex.reply) {
 			if !pageSays(a, strings.TrimSuffix(line, "\n")) {
 				return "", fmt.Errorf("the page does not say %q", line)

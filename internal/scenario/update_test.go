@@ -73,7 +73,7 @@ func kindOf(name string, n *node) string {
 		return "vehicle"
 	}
 	for _, kind := range []string{"order_id", "product_id", "customer_id", "event_id", "webhook_id", "refund_id", "session_id", "payment_id",
-		"delivery_id", "quote_id", "courier", "phone", "picture"} {
+		"delivery_id", "quote_id", "tracking", "courier", "phone", "picture"} {
 		if forms[kind].MatchString(n.text()) {
 			return kind
 		}

@@ -156,21 +156,23 @@ func onEveryEngine(t *testing.T, test func(t *testing.T, w *world)) {
 
 // world is one service with its clock, its partners and their customers.
 type world struct {
-	clock   *clock
-	worker  string // name of the process
-	runner  *jobs.Runner
-	engine  storage.Engine
-	server  *httptest.Server
-	client  *http.Client
-	commit  *commit.Committer
-	effects *jobs.Runner
-	sandbox *payment.Sandbox
-	line    *lineTo // to the sandbox, for jobs
-	road    *road   // to the couriers
-	signer  inbound.Signer
-	api     http.Handler
-	inbound http.Handler
-	pages   http.Handler // of the sandboxes
+	clock    *clock
+	worker   string // name of the process
+	runner   *jobs.Runner
+	engine   storage.Engine
+	server   *httptest.Server
+	client   *http.Client
+	commit   *commit.Committer
+	effects  *jobs.Runner
+	sandbox  *payment.Sandbox
+	line     *lineTo // to the sandbox, for jobs
+	road     *road   // to the couriers
+	signer   inbound.Signer
+	api      http.Handler
+	inbound  http.Handler
+	pages    http.Handler // of the sandboxes
+	tracking commerce.TrackingPages
+	tracked  http.Handler // the tracking pages
 	// partners is what api serves.
 	partners *api.API
 	service  *service.Service // its use cases
@@ -192,7 +194,12 @@ func openWorld(t *testing.T, c *clock, open openEngine, prepare func(*world, *te
 	w := &world{clock: c, worker: fmt.Sprint("scenario ", workers.Add(1))}
 	w.engine = open(t, w.clock.Now)
 	w.runner = jobs.New(env.Env{}, w.worker)
-	w.commit = commit.New(w.engine, commit.Options{Starter: w.runner, EncodeEvent: wire.EventData})
+	secret, err := w.engine.Reader().TrackingSecret(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.tracking = commerce.TrackingPages{URL: publicURL, Secret: secret}
+	w.commit = commit.New(w.engine, commit.Options{Starter: w.runner, EncodeEvent: wire.Encoder{Pages: w.tracking}.EventData})
 	prepare(w, t)
 	w.openLog(t)
 	w.wire()
@@ -224,6 +231,8 @@ func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		w.inbound.ServeHTTP(rw, r)
 	case strings.HasPrefix(path, pagePrefix):
 		w.pages.ServeHTTP(rw, r)
+	case strings.HasPrefix(path, commerce.TrackingPrefix):
+		w.tracked.ServeHTTP(rw, r)
 	default:
 		w.api.ServeHTTP(rw, r)
 	}
@@ -319,7 +328,7 @@ func (w *world) exchange(c call) (*answer, error) {
 		return nil, err
 	}
 	a := &answer{res.StatusCode, res.Header, body.Bytes()}
-	if strings.HasPrefix(c.path, pagePrefix) || strings.HasPrefix(c.path, inbound.Prefix) {
+	if strings.HasPrefix(c.path, pagePrefix) || strings.HasPrefix(c.path, commerce.TrackingPrefix) || strings.HasPrefix(c.path, inbound.Prefix) {
 		return a, nil // not for partners
 	}
 	if err := theContract().check(r, c, a); err != nil {

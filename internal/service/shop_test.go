@@ -75,7 +75,7 @@ func (s *shop) process(c *commit.Committer, o service.Options) {
 // restart ends the process in order, and starts another on the same database.
 func (s *shop) restart(t *testing.T) {
 	s.Committer.Close()
-	c := commit.New(s.engine, commit.Options{EncodeEvent: wire.EventData})
+	c := commit.New(s.engine, commit.Options{EncodeEvent: wire.Encoder{}.EventData})
 	t.Cleanup(c.Close)
 	s.process(c, service.Options{})
 }

@@ -68,7 +68,7 @@ func newWorld(t *testing.T, s *sim.Sim, e env.Env) *world {
 	w := &world{t: t, sim: s, env: e, db: memory.New(), delivered: map[string]bool{}}
 	engine := w.db.Open(e, e.Now)
 	w.reader = engine.Reader()
-	c := commit.New(engine, commit.Options{Env: e, EncodeEvent: wire.EventData})
+	c := commit.New(engine, commit.Options{Env: e, EncodeEvent: wire.Encoder{}.EventData})
 	defer c.Close()
 	if err := fixture.Fill(c, products, quantity); err != nil {
 		panic(err) // tests may not be ended by another goroutine than their own
@@ -84,7 +84,7 @@ func (w *world) serve() {
 	w.sim.Tracef("%s starts", p.Name)
 	engine := &shaky{Engine: w.db.Open(e, e.Now), w: w, env: e, name: p.Name}
 	runner := jobs.New(e, p.Name)
-	committer := commit.New(engine, commit.Options{Env: e, Starter: runner, EncodeEvent: wire.EventData})
+	committer := commit.New(engine, commit.Options{Env: e, Starter: runner, EncodeEvent: wire.Encoder{}.EventData})
 	objects := effect.NewObjects(e, engine.Reader(), service.New(engine.Reader(), engine, committer, service.Options{Env: e}), runner)
 	box, road := payment.NewSandbox(e, objects, publicURL), courier.NewSandbox(e, objects, publicURL)
 	road.Locate = func(ctx context.Context, a commerce.Address) (commerce.Point, bool) {

@@ -90,6 +90,9 @@ type Reader interface {
 	Sums
 	Overview
 
+	// TrackingSecret is the key of commerce.TrackingPages. It was drawn when the database was made.
+	TrackingSecret(ctx context.Context) ([]byte, error)
+
 	// Ping returns an error if the database does not answer.
 	Ping(ctx context.Context) error
 }

@@ -14,6 +14,19 @@ const (
 	missingPerMinute = 120
 )
 
+// LimitAddresses bounds the requests of an address for all of the pages together; further ones
+// are answered with 429. It has to run inside Trace.
+func LimitAddresses(e env.Env, perMinute int64, next http.Handler) http.Handler {
+	limits := NewLimits()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := limits.take(w.Header(), Address(r), perMinute, e.Now()); err != nil {
+			WriteError(WriterOf(w), err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // LimitPages bounds the requests of an address for one page, and for missing pages;
 // further ones are answered with 429. It has to run inside Trace.
 func LimitPages(e env.Env, next http.Handler) http.Handler { return limitPages(next, e.Now) }

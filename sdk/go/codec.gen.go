@@ -998,7 +998,7 @@ func (v DriverLocationReply) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
-var membersOfTrackingReply = setOf("ok", "order_id", "status", "courier_delivery_status", "courier_delivery_id", "courier_tracking_url", "courier_imminent", "courier", "estimated_delivery_time", "recent_events")
+var membersOfTrackingReply = setOf("ok", "order_id", "status", "courier_delivery_status", "courier_delivery_id", "courier_tracking_url", "tracking_page_url", "courier_imminent", "courier", "estimated_delivery_time", "recent_events")
 
 // UnmarshalJSON keeps members without a field in Extra.
 func (v *TrackingReply) UnmarshalJSON(text []byte) error {
@@ -1166,7 +1166,7 @@ func (v OrderItem) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
-var membersOfOrder = setOf("id", "store_id", "created_on", "updated_on", "customer_id", "items", "source", "partner_client_id", "external_order_id", "fulfillment_type", "delivery_address", "delivery_fee", "subtotal", "tax_amount", "total", "status", "courier_delivery_id", "courier_tracking_url", "courier_quote_id", "dev", "pickup_instructions", "dropoff_instructions", "external_payment_id", "customer_email", "refunded_total", "ready_for_pickup_at", "picked_up_at", "metadata")
+var membersOfOrder = setOf("id", "store_id", "created_on", "updated_on", "customer_id", "items", "source", "partner_client_id", "external_order_id", "fulfillment_type", "delivery_address", "delivery_fee", "subtotal", "tax_amount", "total", "status", "courier_delivery_id", "courier_tracking_url", "tracking_page_url", "courier_quote_id", "dev", "pickup_instructions", "dropoff_instructions", "external_payment_id", "customer_email", "refunded_total", "ready_for_pickup_at", "picked_up_at", "metadata")
 
 // UnmarshalJSON keeps members without a field in Extra.
 func (v *Order) UnmarshalJSON(text []byte) error {
@@ -1208,7 +1208,7 @@ func (v OrderReply) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
-var membersOfPingReply = setOf("ok", "order_id", "external_order_id", "status", "fulfillment_type", "courier_delivery_id", "courier_tracking_url", "estimated_delivery_time", "updated_on")
+var membersOfPingReply = setOf("ok", "order_id", "external_order_id", "status", "fulfillment_type", "courier_delivery_id", "courier_tracking_url", "tracking_page_url", "estimated_delivery_time", "updated_on")
 
 // UnmarshalJSON keeps members without a field in Extra.
 func (v *PingReply) UnmarshalJSON(text []byte) error {

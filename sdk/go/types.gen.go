@@ -1471,6 +1471,9 @@ type TrackingReply struct {
 	CourierDeliveryStatus *CourierStatus `json:"courier_delivery_status"`
 	CourierDeliveryID     *string        `json:"courier_delivery_id"`
 	CourierTrackingURL    *string        `json:"courier_tracking_url"`
+	// A page on which your customer can follow the order, until 30 days after its end. It stays the same
+	// for all couriers.
+	TrackingPageURL string `json:"tracking_page_url"`
 	// Whether the courier is about to arrive, at the store or at the door.
 	CourierImminent       bool            `json:"courier_imminent"`
 	Courier               Courier         `json:"courier"`
@@ -1718,7 +1721,10 @@ type Order struct {
 	Status             OrderStatus `json:"status"`
 	CourierDeliveryID  *string     `json:"courier_delivery_id,omitempty"`
 	CourierTrackingURL *string     `json:"courier_tracking_url,omitempty"`
-	CourierQuoteID     *string     `json:"courier_quote_id,omitempty"`
+	// A page on which your customer can follow the order, until 30 days after its end. It stays the same
+	// for all couriers. Absent only in events that an operator's command made.
+	TrackingPageURL *string `json:"tracking_page_url,omitempty"`
+	CourierQuoteID  *string `json:"courier_quote_id,omitempty"`
 	// Whether this is a test order.
 	Dev                 bool    `json:"dev"`
 	PickupInstructions  *string `json:"pickup_instructions,omitempty"`
@@ -1772,14 +1778,17 @@ type OrderReply struct {
 // PingReply is a schema of the API document.
 type PingReply struct {
 	// Always `true` in an answer that succeeds.
-	OK                    bool            `json:"ok"`
-	OrderID               string          `json:"order_id"`
-	ExternalOrderID       *string         `json:"external_order_id"`
-	Status                OrderStatus     `json:"status"`
-	FulfillmentType       FulfillmentType `json:"fulfillment_type"`
-	CourierDeliveryID     *string         `json:"courier_delivery_id"`
-	CourierTrackingURL    *string         `json:"courier_tracking_url"`
-	EstimatedDeliveryTime *time.Time      `json:"estimated_delivery_time"`
+	OK                 bool            `json:"ok"`
+	OrderID            string          `json:"order_id"`
+	ExternalOrderID    *string         `json:"external_order_id"`
+	Status             OrderStatus     `json:"status"`
+	FulfillmentType    FulfillmentType `json:"fulfillment_type"`
+	CourierDeliveryID  *string         `json:"courier_delivery_id"`
+	CourierTrackingURL *string         `json:"courier_tracking_url"`
+	// A page on which your customer can follow the order, until 30 days after its end. It stays the same
+	// for all couriers.
+	TrackingPageURL       string     `json:"tracking_page_url"`
+	EstimatedDeliveryTime *time.Time `json:"estimated_delivery_time"`
 	// A time as Unix milliseconds, UTC.
 	UpdatedOn UnixMillis `json:"updated_on"`
 

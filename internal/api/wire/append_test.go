@@ -99,7 +99,7 @@ func TestAppendProduct(t *testing.T) {
 
 // event is the data of an event of the kind.
 func event(kind commerce.WebhookKind, about commerce.EventData) []byte {
-	return EventData(commerce.WebhookEvent{Kind: kind, About: &about})
+	return Encoder{}.EventData(commerce.WebhookEvent{Kind: kind, About: &about})
 }
 
 // An order says everything that is known of it, and leaves out what is not.
@@ -122,9 +122,11 @@ func TestOrder(t *testing.T) {
 	least := `{"id":"","store_id":"","created_on":0,"updated_on":0,"customer_id":"","items":[],"fulfillment_type":"pickup","delivery_address":null,` +
 		`"delivery_fee":0,"subtotal":0,"tax_amount":0,"total":0,"refunded_total":0,"status":"paid","dev":false,"metadata":{}}`
 	empty := commerce.Order{Mode: commerce.Live, Status: commerce.Paid, Fulfillment: commerce.ByPickup}
+	pages := commerce.TrackingPages{URL: "https://s.example", Secret: []byte("secret")}
 	for _, c := range []struct{ got, want []byte }{
-		{Encode(OrderOf(full)), []byte(want)},
-		{Encode(OrderOf(empty)), []byte(least)},
+		{Encode(Encoder{}.Order(full)), []byte(want)},
+		{Encode(Encoder{pages}.Order(full)), []byte(strings.Replace(want, `"courier_quote_id"`, `"tracking_page_url":"`+pages.PageOf("o")+`","courier_quote_id"`, 1))},
+		{Encode(Encoder{}.Order(empty)), []byte(least)},
 		{event(commerce.WebhookPaid, commerce.EventData{Order: full, Previous: commerce.PendingPayment}), []byte(`{"order":` + want + `,"previous_status":"pending_payment"}`)},
 		{event(commerce.WebhookAccepted, commerce.EventData{Order: empty}), []byte(`{"order":` + least + `,"previous_status":null}`)},
 		{event(commerce.WebhookTest, commerce.EventData{}), []byte(`{}`)},

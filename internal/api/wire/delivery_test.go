@@ -33,7 +33,7 @@ func TestDelivery(t *testing.T) {
 		same(t, event(commerce.WebhookDeliveryOut, commerce.EventData{Order: o, Delivery: d}), both(map[string]any{"order_id": nil}))
 		same(t, Encode(DriverLocation(o, d, false)), both(map[string]any{"ok": true, "source": "cache"}))
 		same(t, Encode(DriverLocation(o, d, true)), both(map[string]any{"ok": true, "source": "live"}))
-		same(t, Encode(TrackingSnapshot(o, d, nil)), both(map[string]any{"ok": true, "recent_events": []any{}}))
+		same(t, Encode(Encoder{}.TrackingSnapshot(o, d, nil)), both(map[string]any{"ok": true, "tracking_page_url": "", "recent_events": []any{}}))
 		same(t, Encode(StreamLocation(o, d)), map[string]any{"order_id": text, "courier_imminent": d.Imminent, "courier": courier, "estimated_delivery_time": eta})
 		same(t, Encode(StreamStatus(o, d)), map[string]any{"order_id": text, "status": "shipped", "courier_delivery_status": status,
 			"courier_delivery_id": orNil(text), "courier_tracking_url": orNil(text)})

@@ -6,6 +6,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// Encoder encodes what has the address of an order's tracking page in it. The zero value leaves
+// these addresses out.
+type Encoder struct{ Pages commerce.TrackingPages }
+
 // order is an order as partners read it (SPEC, Order; BEHAVIOUR, further order
 // fields). Amounts are in cents, times in Unix ms.
 type order struct {
@@ -28,6 +32,7 @@ type order struct {
 	Status              commerce.OrderStatus `json:"status"`
 	CourierDeliveryID   string               `json:"courier_delivery_id,omitzero"`
 	CourierTrackingURL  string               `json:"courier_tracking_url,omitzero"`
+	TrackingPageURL     string               `json:"tracking_page_url,omitzero"`
 	CourierQuoteID      string               `json:"courier_quote_id,omitzero"`
 	ReadyForPickupAt    commerce.Millis      `json:"ready_for_pickup_at,omitzero"`
 	PickedUpAt          commerce.Millis      `json:"picked_up_at,omitzero"`
@@ -64,14 +69,14 @@ type address struct {
 	Country    string `json:"country"`
 }
 
-// OrderOf is an order as partners read it.
-func OrderOf(v commerce.Order) any { return orderOf(v) }
+// Order is an order as partners read it.
+func (e Encoder) Order(v commerce.Order) any { return e.order(v) }
 
-func orderOf(v commerce.Order) order {
+func (e Encoder) order(v commerce.Order) order {
 	return order{ID: v.ID, StoreID: v.StoreID, CreatedOn: v.CreatedOn, UpdatedOn: v.UpdatedOn, CustomerID: v.CustomerID, Items: linesOf(v.Lines),
 		Source: v.Source, PartnerID: v.PartnerID, ExternalID: v.ExternalID, Fulfillment: v.Fulfillment, Address: addressOf(v.Address),
 		DeliveryFee: v.DeliveryFeeCents, Subtotal: v.SubtotalCents, TaxAmount: v.TaxCents, Total: v.TotalCents, RefundedTotal: v.RefundedCents,
-		Status: v.Status, CourierDeliveryID: v.CourierDeliveryID, CourierTrackingURL: v.CourierTrackingURL, CourierQuoteID: v.CourierQuoteID,
+		Status: v.Status, CourierDeliveryID: v.CourierDeliveryID, CourierTrackingURL: v.CourierTrackingURL, TrackingPageURL: e.Pages.PageOf(v.ID), CourierQuoteID: v.CourierQuoteID,
 		ReadyForPickupAt: v.ReadyForPickupAt, PickedUpAt: v.PickedUpAt, Dev: v.Mode == commerce.Test, PickupInstructions: v.PickupInstructions,
 		DropoffInstructions: v.DropoffInstructions, ExternalPaymentID: v.ExternalPaymentID, CustomerEmail: v.CustomerEmail, Metadata: v.Metadata}
 }
@@ -180,10 +185,10 @@ type change struct {
 }
 
 // EventData is the data of a webhook event as JSON.
-func EventData(e commerce.WebhookEvent) []byte {
-	v := e.About
-	r, about := &v.Refund, change{orderOf(v.Order), OrNull(v.Previous)}
-	switch e.Kind {
+func (e Encoder) EventData(event commerce.WebhookEvent) []byte {
+	v := event.About
+	r, about := &v.Refund, change{e.order(v.Order), OrNull(v.Previous)}
+	switch event.Kind {
 	case commerce.WebhookTest:
 		return []byte("{}")
 	case commerce.WebhookRefunded:
@@ -279,11 +284,12 @@ func DriverLocation(v commerce.Order, d commerce.Delivery, live bool) any {
 }
 
 // TrackingSnapshot is the answer of tracking.
-func TrackingSnapshot(v commerce.Order, d commerce.Delivery, recent []commerce.TimelineEvent) any {
+func (e Encoder) TrackingSnapshot(v commerce.Order, d commerce.Delivery, recent []commerce.TimelineEvent) any {
 	return struct {
 		tracking
-		RecentEvents []TimelineEvent `json:"recent_events"`
-	}{trackingOf(v, d), TimelineOf(recent)}
+		TrackingPageURL string          `json:"tracking_page_url"`
+		RecentEvents    []TimelineEvent `json:"recent_events"`
+	}{trackingOf(v, d), e.Pages.PageOf(v.ID), TimelineOf(recent)}
 }
 
 // StreamStatus is the data of a stream's event status.

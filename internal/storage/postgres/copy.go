@@ -67,6 +67,11 @@ func (s snapshot) State() (schema.State, error) {
 	if err := s.tx.QueryRow(s.ctx, "SELECT value FROM meta WHERE name = 'next_store_no'").Scan(&state.NextStoreNo); err != nil {
 		return state, unavailable(err)
 	}
+	var secret []byte
+	if err := s.tx.QueryRow(s.ctx, "SELECT secret FROM meta WHERE name = 'tracking'").Scan(&secret); err != nil {
+		return state, unavailable(err)
+	}
+	state.TrackingSecret = string(secret)
 	*s.state = state
 	return state, nil
 }
@@ -100,6 +105,9 @@ func (f filling) SetState(s schema.State) error {
 	_, err := f.tx.Exec(f.ctx, "INSERT INTO writers (id, last, until) VALUES ('copy', $1, now())", s.Stamp)
 	if err == nil {
 		_, err = f.tx.Exec(f.ctx, "UPDATE meta SET value = $1 WHERE name = 'next_store_no'", s.NextStoreNo)
+	}
+	if err == nil {
+		_, err = f.tx.Exec(f.ctx, "UPDATE meta SET secret = $1 WHERE name = 'tracking'", []byte(s.TrackingSecret))
 	}
 	return unavailable(err)
 }

@@ -131,7 +131,12 @@ func scanStock(s schema.Scanner) commerce.Stock {
 	return schema.Stock.Scan(s, commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()})
 }
 
-// Store implements storage.Reader, as do the others.
+// TrackingSecret implements storage.Reader, as do the others.
+func (r Reader) TrackingSecret(ctx context.Context) ([]byte, error) {
+	return first(ctx, r, schema.Scanner.Blob, "SELECT secret FROM meta WHERE name = 'tracking'")
+}
+
+// Store reads a store by its id.
 func (r Reader) Store(ctx context.Context, id string) (commerce.Store, error) {
 	return one(ctx, r, &schema.Stores, id)
 }

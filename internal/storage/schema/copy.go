@@ -94,6 +94,8 @@ type State struct {
 	Stamp       int64 // the newest of a batch, Unix ms
 	NextStoreNo int64
 	Saved       int64 // changes with each batch, if Stamp need not
+	// TrackingSecret stays the same in a copy, so that the pages that customers know stay where they are.
+	TrackingSecret string
 }
 
 // Snapshot is one state of a database.

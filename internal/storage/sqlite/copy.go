@@ -24,6 +24,9 @@ func (s snapshot) State() (state schema.State, err error) {
 	if state.Stamp, err = meta(s.conn, "stamp"); err == nil {
 		state.NextStoreNo, err = meta(s.conn, "next_store_no")
 	}
+	if err == nil {
+		err = query(s.conn, "SELECT secret FROM meta WHERE name = 'tracking'", noArgs, func(r *scanner) { state.TrackingSecret = string(r.Blob()) })
+	}
 	return state, err
 }
 
@@ -63,7 +66,7 @@ func (e *Engine) Fill(ctx context.Context, f func(schema.Filling) error) error {
 func (f filling) SetState(s schema.State) error {
 	f.batch.stamp = max(f.batch.stamp, s.Stamp)
 	f.batch.rows.NextStoreNo = s.NextStoreNo
-	return nil
+	return exec(f.conn, "UPDATE meta SET secret = ? WHERE name = 'tracking'", func(b schema.Binder) { b.Blob([]byte(s.TrackingSecret)) })
 }
 
 func (f filling) Insert(t *schema.Plain, each func(row func(schema.Scanner) error) error) error {

@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -152,6 +153,10 @@ func copyAll(t *testing.T, from, to storage.Engine) {
 		if !slices.Equal(source[table.Name], target[table.Name]) {
 			t.Errorf("%s differs:\n%s\n%s", table.Name, source[table.Name], target[table.Name])
 		}
+	}
+	secret, err := to.Reader().TrackingSecret(context.Background())
+	if had, failed := from.Reader().TrackingSecret(context.Background()); err != nil || failed != nil || len(had) != 32 || !bytes.Equal(secret, had) {
+		t.Errorf("the secret %x became %x: %v, %v", had, secret, err, failed)
 	}
 	// The copy's clock is behind: its stamps and store numbers go on all the same.
 	last := int64(0)

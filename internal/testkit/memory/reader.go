@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -418,4 +419,10 @@ func (r reader) OutboxMessage(_ context.Context, id string) (commerce.UnsentMess
 	return first(r, &schema.Outbox, func(m commerce.UnsentMessage) bool { return m.ID == id })
 }
 
+// TrackingSecret implements storage.Reader. It is the same for all databases, so that a seed gives one history.
+func (r reader) TrackingSecret(context.Context) ([]byte, error) {
+	return bytes.Repeat([]byte("secret"), 6), nil
+}
+
+// Ping implements storage.Reader.
 func (r reader) Ping(context.Context) error { return nil }

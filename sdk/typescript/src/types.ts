@@ -1046,6 +1046,11 @@ export interface TrackingReply {
   courier_delivery_status: CourierStatus | null;
   courier_delivery_id: string | null;
   courier_tracking_url: string | null;
+  /**
+   * A page on which your customer can follow the order, until 30 days after its end. It stays the same
+   * for all couriers.
+   */
+  tracking_page_url: string;
   /** Whether the courier is about to arrive, at the store or at the door. */
   courier_imminent: boolean;
   courier: Courier;
@@ -1258,6 +1263,11 @@ export interface Order {
   status: OrderStatus;
   courier_delivery_id?: string | null;
   courier_tracking_url?: string | null;
+  /**
+   * A page on which your customer can follow the order, until 30 days after its end. It stays the same
+   * for all couriers. Absent only in events that an operator's command made.
+   */
+  tracking_page_url?: string;
   courier_quote_id?: string | null;
   /** Whether this is a test order. */
   dev: boolean;
@@ -1309,6 +1319,11 @@ export interface PingReply {
   fulfillment_type: FulfillmentType;
   courier_delivery_id: string | null;
   courier_tracking_url: string | null;
+  /**
+   * A page on which your customer can follow the order, until 30 days after its end. It stays the same
+   * for all couriers.
+   */
+  tracking_page_url: string;
   estimated_delivery_time: string | null;
   /** A time as Unix milliseconds, UTC. */
   updated_on: number;

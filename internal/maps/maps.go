@@ -21,6 +21,9 @@ type Map struct {
 	RadiusMiles *float64 // how far the store delivers
 	Door        *commerce.Place
 	Courier     *commerce.Point
+	// Sketch leaves out all that gives a distance. A store's place is public, so from a distance
+	// and the direction the address could be worked out.
+	Sketch bool
 }
 
 const (
@@ -36,14 +39,14 @@ func (m Map) SVG() template.HTML {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `<figure class="map"><svg role="img" viewBox="0 0 %v %v"><title>%s</title><rect class="ground" width="%[1]v" height="%[2]v" rx="6"/>`, wide, high, escape(m.Title))
-	if m.Store != nil && m.RadiusMiles != nil {
+	if m.Store != nil && m.RadiusMiles != nil && !m.Sketch {
 		x, y := view.at(*m.Store)
 		fmt.Fprintf(&b, `<circle class="radius" cx="%s" cy="%s" r="%s"><title>The store delivers %s</title></circle>`, px(x), px(y), px(*m.RadiusMiles*view.scale), miles(*m.RadiusMiles))
 	}
 	m.paths(&b, view)
 	if m.Door != nil {
 		x, y := view.at(m.Door.Point)
-		if r := m.Door.RadiusMiles * view.scale; r > 6 {
+		if r := m.Door.RadiusMiles * view.scale; r > 6 && !m.Sketch {
 			fmt.Fprintf(&b, `<circle class="about" cx="%s" cy="%s" r="%s"><title>The address is somewhere in here</title></circle>`, px(x), px(y), px(r))
 		}
 		fmt.Fprintf(&b, `<circle class="door" cx="%s" cy="%s" r="7"/>`, px(x), px(y))
@@ -57,9 +60,13 @@ func (m Map) SVG() template.HTML {
 		fmt.Fprintf(&b, `<path class="courier" d="M%s %sl9 16h-18z"/>`, px(x), px(y-10))
 	}
 	m.names(&b, view)
-	bar(&b, view.scale)
+	if !m.Sketch {
+		bar(&b, view.scale)
+	}
 	b.WriteString(`</svg>`)
-	m.figures(&b)
+	if !m.Sketch {
+		m.figures(&b)
+	}
 	b.WriteString(`</figure>`)
 	return template.HTML(b.String())
 }
