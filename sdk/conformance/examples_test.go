@@ -148,7 +148,9 @@ func tryExample(t *testing.T, command ...string) {
 	})
 	e.give(map[string]any{"id": "refund B-1", "do": "refund", "order": "B-1", "body": map[string]any{"amount_cents": 50}})
 	e.give(map[string]any{"id": "sync", "do": "sync"})
-	books := e.wait("all tasks to be done", func(b exampleBooks) bool { return len(b.Tasks) == 0 && b.Done["sync"].ID != "" && b.Done["refund B-1"].ID != "" })
+	books := e.wait("all tasks to be done", func(b exampleBooks) bool {
+		return len(b.Tasks) == 0 && b.Done["sync"].ID != "" && b.Done["refund B-1"].ID != ""
+	})
 	check.Eventually(t, patience, 20*time.Millisecond, "every event", func() bool {
 		want := w.rows("SELECT id FROM webhook_events ORDER BY id")
 		books = e.books()
