@@ -138,7 +138,7 @@ func tryExample(t *testing.T, command ...string) {
 	}
 	paid, short := checkout("B-1", "p2", 1), checkout("B-2", "p4", 3)
 	w.post("/v1/orders/report", "another", mustJSON(map[string]any{"external_order_id": "another", "store_id": "s1",
-		"items": []any{map[string]any{"product_id": "p4", "quantity": 1, "price": 400}}})) // sold to somebody else
+		"items": []any{map[string]any{"product_id": "p4", "quantity": 1, "price": 400}}})) // sold in another way
 	e.kill() // what happens now is only in the feed, or is sent again
 	w.pay(paid.Pay)
 	w.pay(short.Pay)
