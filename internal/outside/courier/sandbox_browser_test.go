@@ -2,6 +2,7 @@ package courier_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -146,6 +147,31 @@ func dark(t *testing.T, chrome context.Context, x *town, _ courier.Delivery) {
 	}
 	if background := browser.Ask[string](f.Visitor, `getComputedStyle(document.body).backgroundColor`); background != "rgb(17, 20, 24)" {
 		t.Errorf("the page is %s", background)
+	}
+}
+
+// TestLook: axe finds nothing on a phone or on a desk, light or dark.
+func TestLook(t *testing.T) {
+	chrome, axe := browser.Start(t), browser.NewAxe(t)
+	x := served(t)
+	r := asks("sandbox:return")
+	r.Ref = commerce.DeliveryRef(order, 2)
+	d, back := x.create(t, asks("")), x.create(t, r)
+	x.Move(t, d, commerce.CourierEnRoute)
+	x.Move(t, back, commerce.CourierReturned)
+	for theme, scheme := range map[string]chromedp.Action[chromedp.Void]{"light": browser.Light(), "dark": browser.Dark()} {
+		for _, width := range []int64{360, 1280} {
+			for name, address := range map[string]string{"way": d.TrackingURL, "back": back.TrackingURL, "none": d.TrackingURL + "0"} {
+				t.Run(fmt.Sprint(theme, " ", width, " ", name), func(t *testing.T) {
+					f := newFollower(t, chrome, address, scheme, chromedp.EmulateViewport(width, 800))
+					f.Fits(int(width))
+					for _, bad := range axe.All(f.Visitor) {
+						t.Error(bad)
+					}
+					browser.Screenshot(t, f.Tab, fmt.Sprint("track-", name, "-", theme, "-", width))
+				})
+			}
+		}
 	}
 }
 

@@ -176,6 +176,30 @@ func leadsOn(t *testing.T, chrome context.Context, s *checkout, _ payment.Sessio
 	c.isAt(s.site.URL + "/welcome")
 }
 
+// TestLook: axe finds nothing on a phone or on a desk, light or dark.
+func TestLook(t *testing.T) {
+	chrome, axe := browser.Start(t), browser.NewAxe(t)
+	s := newCheckout(t)
+	r := s.order("ord_1", "")
+	r.DeliverTo = []string{"Jo Doe", "3180 18th St", "San Francisco, CA 94110"}
+	open, paid := s.open(t, r), s.open(t, s.order("ord_2", "jo@example.com"))
+	newCustomer(t, chrome, paid).press(button("pay"))
+	for theme, scheme := range map[string]chromedp.Action[chromedp.Void]{"light": browser.Light(), "dark": browser.Dark()} {
+		for _, width := range []int64{360, 1280} {
+			for name, session := range map[string]payment.Session{"open": open, "paid": paid, "none": {URL: s.pages.URL + "/sandbox/pay/cs_test_0"}} {
+				t.Run(fmt.Sprint(theme, " ", width, " ", name), func(t *testing.T) {
+					c := newCustomer(t, chrome, session, scheme, chromedp.EmulateViewport(width, 800))
+					c.Fits(int(width))
+					for _, bad := range axe.All(c.Visitor) {
+						t.Error(bad)
+					}
+					browser.Screenshot(t, c.Tab, fmt.Sprint("pay-", name, "-", theme, "-", width))
+				})
+			}
+		}
+	}
+}
+
 // keyboard pays without a mouse, and checks that the focus is visible.
 func keyboard(t *testing.T, chrome context.Context, s *checkout, session payment.Session) {
 	c := newCustomer(t, chrome, session)

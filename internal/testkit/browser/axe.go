@@ -80,10 +80,21 @@ func (a Axe) Serious(v *Visitor, colours bool) []string {
 	if colours {
 		rules = `{runOnly: ["color-contrast"]}`
 	}
+	return a.violations(v, rules, `["serious", "critical"]`)
+}
+
+// All lists all violations of the page.
+func (a Axe) All(v *Visitor) []string {
+	v.T.Helper()
+	return a.violations(v, "{}", `["minor", "moderate", "serious", "critical"]`)
+}
+
+func (a Axe) violations(v *Visitor, rules, impacts string) []string {
+	v.T.Helper()
 	if !Ask[bool](v, "!!window.axe") {
 		Ask[bool](v, a.script+";true")
 	}
-	list, err := chromedp.Run(v.Tab, chromedp.Evaluate[[]string](`axe.run(document, `+rules+`).then(r => r.violations.filter(v => ["serious", "critical"].includes(v.impact))
+	list, err := chromedp.Run(v.Tab, chromedp.Evaluate[[]string](`axe.run(document, `+rules+`).then(r => r.violations.filter(v => `+impacts+`.includes(v.impact))
 		.map(v => v.id + ", " + v.help + ": " + v.nodes.slice(0, 3).map(n => n.html + " " + n.any.map(a => a.message).join(" ")).join("\n")))`, chromedp.EvalAwaitPromise))
 	v.must(err)
 	return list
