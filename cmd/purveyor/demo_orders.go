@@ -96,7 +96,7 @@ func paid(then ...demoAct) []demoAct {
 // confirmed are those upon an order that is also confirmed by staff.
 func confirmed(then ...demoAct) []demoAct {
 	return paid(append([]demoAct{func(s *demoShop, ctx context.Context, o commerce.Order) error {
-		_, err := s.uses.ConfirmOrder(ctx, s.staff(o.Mode), o)
+		_, err := s.uses.ConfirmOrder(ctx, s.staff(o.Mode), service.ConfirmOrder{Order: o})
 		return err
 	}}, then...)...)
 }

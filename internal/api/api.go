@@ -315,7 +315,7 @@ var Routes = []Route{
 	{get, "/v1/orders/{order_id}/tracking/stream", needs(commerce.ReadOrders), ofOrder((*API).trackingStream)},
 	{get, "/v1/orders/{order_id}/timeline", needs(commerce.ReadOrders), (*API).orderTimeline},
 	{post, "/v1/orders/{order_id}/metadata", needs(commerce.WriteOrders), updateMetadata},
-	{post, "/v1/orders/{order_id}/confirm", needs(commerce.WriteOrders), ofOrder((*API).confirmOrder)},
+	{post, "/v1/orders/{order_id}/confirm", needs(commerce.WriteOrders), confirmOrder},
 	{post, "/v1/orders/{order_id}/ready-for-pickup", needs(commerce.WriteOrders), markReady},
 	{post, "/v1/orders/{order_id}/picked-up", needs(commerce.WriteOrders), markPickedUp},
 	{post, "/v1/orders/{order_id}/cancel", needs(commerce.WriteOrders), cancelOrder},

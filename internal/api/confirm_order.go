@@ -6,13 +6,26 @@ import (
 	"purveyor/internal/service"
 )
 
+type confirmIn struct {
+	ReadyInMinutes *jsonin.Int `json:"ready_in_minutes"`
+}
+
 // confirmOrder takes a paid order to processed.
-func (a *API) confirmOrder(r *request, order commerce.Order) (reply, error) {
-	out, err := a.service.ConfirmOrder(r.Context(), r.caller(), order)
-	if err != nil {
-		return reply{}, err
+var confirmOrder = called[confirmIn](needsNoBody, (*service.Service).ConfirmOrder, advanced)
+
+func (in confirmIn) call(r *request) (service.ConfirmOrder, error) {
+	var c check
+	minutes := c.readyIn(in.ReadyInMinutes)
+	if c.Err != nil {
+		return service.ConfirmOrder{}, c.Err
 	}
-	return ok(advanced(r, out))
+	order, err := r.order()
+	return service.ConfirmOrder{Order: order, ReadyInMinutes: minutes}, err
+}
+
+// readyIn reads after how many minutes a courier can have the goods.
+func (c *check) readyIn(v *jsonin.Int) *int64 {
+	return c.OptBetween("ready_in_minutes", v, 0, commerce.MaxReadyMinutes)
 }
 
 // advancedOut is the answer to confirm, ready-for-pickup and picked-up.

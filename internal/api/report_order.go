@@ -26,6 +26,7 @@ type reportIn struct {
 	ExternalPaymentID   *string                                `json:"external_payment_id"`
 	Dev                 bool                                   `json:"dev"`
 	Metadata            metadataIn                             `json:"metadata,omitzero"`
+	ReadyInMinutes      *jsonin.Int                            `json:"ready_in_minutes,omitzero"`
 }
 
 type soldItemIn struct {
@@ -69,6 +70,7 @@ func (in reportIn) call(r *request) (service.ReportOrder, error) {
 	}
 	c.handOver(order.Fulfillment, order.Address, order.Given.DeliveryFee)
 	order.Metadata = c.metadata(in.Metadata)
+	order.ReadyInMinutes = c.readyIn(in.ReadyInMinutes)
 	return order, c.Err
 }
 

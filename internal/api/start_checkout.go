@@ -23,6 +23,7 @@ type checkoutIn struct {
 	DropoffInstructions *string                            `json:"dropoff_instructions"`
 	Dev                 bool                               `json:"dev"`
 	Metadata            metadataIn                         `json:"metadata,omitzero"`
+	ReadyInMinutes      *jsonin.Int                        `json:"ready_in_minutes,omitzero"`
 }
 
 // startCheckout makes an order that the customer pays on a page of the payment processor.
@@ -50,6 +51,7 @@ func (in checkoutIn) call(r *request) (service.StartCheckout, error) {
 	}
 	c.handOver(cmd.Fulfillment, cmd.Address, cmd.DeliveryFeeCents)
 	cmd.Metadata = c.metadata(in.Metadata)
+	cmd.ReadyInMinutes = c.readyIn(in.ReadyInMinutes)
 	return service.StartCheckout{Checkout: cmd, FeeGiven: in.DeliveryFee != nil}, c.Err
 }
 

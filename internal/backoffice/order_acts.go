@@ -28,7 +28,7 @@ type askPage struct {
 }
 
 // typedAct is what was typed into the form of an act.
-type typedAct struct{ Amount, Reason, Text, Refund string }
+type typedAct struct{ Amount, Reason, Text, Refund, Minutes string }
 
 // asking is the handler of the page that asks for an act.
 func asking(name string) func(*visit) error {
@@ -41,6 +41,9 @@ func asking(name string) func(*visit) error {
 			page.Typed.Amount = plain(page.Payment.Left())
 		}
 		page.Typed.Refund = "yes"
+		if minutes := o.ReadyInMinutes; minutes != nil {
+			page.Typed.Minutes = strconv.FormatInt(*minutes, 10)
+		}
 		return v.page("order_act", page.Act.Word+": order "+short(o.ID), page)
 	})
 }
@@ -73,7 +76,7 @@ func (v *visit) acted(o commerce.Order, name, said string, refused error) error 
 		return refused
 	}
 	page.Back = v.PostFormValue("back")
-	page.Typed = typedAct{v.PostFormValue("amount"), v.PostFormValue("reason"), v.PostFormValue("text"), v.PostFormValue("refund")}
+	page.Typed = typedAct{v.PostFormValue("amount"), v.PostFormValue("reason"), v.PostFormValue("text"), v.PostFormValue("refund"), v.PostFormValue("minutes")}
 	if page.Order.UpdatedOn == v.seen() {
 		page.Key = v.formKey() // the same form again
 	}
@@ -97,12 +100,30 @@ func (v *visit) back(o commerce.Order) string {
 }
 
 func (v *visit) confirm(o commerce.Order) error {
-	out, err := v.o.uses.ConfirmOrder(v.Context(), v.actor(), o)
+	minutes, err := v.minutes()
+	var out service.Outcome[service.Advanced]
+	if err == nil {
+		out, err = v.o.uses.ConfirmOrder(v.Context(), v.actor(), service.ConfirmOrder{Order: o, ReadyInMinutes: minutes})
+	}
 	said := "Order " + short(o.ID) + " is confirmed"
 	if err == nil && out.Pending != nil {
 		said += "; a courier is still being looked for"
 	}
 	return v.acted(o, doConfirm, said, err)
+}
+
+// minutes are those after which a courier can have the goods; nil: the field is empty, or the
+// form has none.
+func (v *visit) minutes() (*int64, error) {
+	text := strings.TrimSpace(v.PostFormValue("minutes"))
+	if text == "" {
+		return nil, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 || n > commerce.MaxReadyMinutes {
+		return nil, commerce.Invalid("minutes", "The minutes must be a whole number from 0 to %d", commerce.MaxReadyMinutes)
+	}
+	return &n, nil
 }
 
 func (v *visit) markReady(o commerce.Order) error {

@@ -55,6 +55,29 @@ func TestOrderIsWorked(t *testing.T) {
 	}
 }
 
+// TestReadyMinutes: the form that confirms a delivery asks when the goods are ready, with what
+// the partner said.
+func TestReadyMinutes(t *testing.T) {
+	o := openOffice(t)
+	sold := o.stand(commerce.Paid, commerce.ByDelivery, func(o *commerce.Order) { o.ReadyInMinutes = new(int64(20)) })
+	path := "/office/orders/" + sold.ID + "/" + doConfirm
+	if status, page := o.get("clerk", path); status != http.StatusOK || !strings.Contains(page, `name="minutes" value="20"`) {
+		t.Errorf("%d\n%s", status, page)
+	}
+	for _, wrong := range []string{"-1", "1441", "soon", "1.5"} {
+		if status, page := o.post("clerk", path, "minutes", wrong); status != http.StatusBadRequest || !strings.Contains(page, `value="`+wrong+`"`) {
+			t.Errorf("%s: %d\n%s", wrong, status, page)
+		}
+	}
+	collected := o.stand(commerce.Paid, commerce.ByPickup) // it waits for no courier
+	if status, _ := o.post("clerk", "/office/orders/"+collected.ID+"/"+doConfirm, "minutes", " 45 "); status != http.StatusSeeOther {
+		t.Fatal(status)
+	}
+	if got := o.Order(collected.Key()); got.Status != commerce.Processed || *got.ReadyInMinutes != 45 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestOrderRights: users without a permission do not see the buttons, and a form that they send
 // all the same is refused by a page that names the permission and an owner. The order of a store
 // of others is not found.

@@ -323,6 +323,7 @@ type Sale struct {
 	PickupInstructions  string
 	DropoffInstructions string
 	Metadata            commerce.Metadata
+	ReadyInMinutes      *int64 // nil: not known
 }
 
 // needs names the rows of a sale: the partner, the store, the stock of the products, the
@@ -395,7 +396,7 @@ func (s Sale) begin(rows *commerce.Rows, now commerce.Millis, price func(*commer
 	return begin(commerce.Order{
 		StoreID: s.StoreID, ID: s.OrderID, PartnerID: s.Actor.PartnerID(), Mode: s.Actor.Mode,
 		Source: source, CustomerID: s.CustomerID, Fulfillment: s.Fulfillment, Lines: lines, Address: s.Address,
-		PickupInstructions: s.PickupInstructions, DropoffInstructions: s.DropoffInstructions, Metadata: s.Metadata, CreatedOn: now,
+		PickupInstructions: s.PickupInstructions, DropoffInstructions: s.DropoffInstructions, Metadata: s.Metadata, ReadyInMinutes: s.ReadyInMinutes, CreatedOn: now,
 	}, rows, now, s.Actor)
 }
 

@@ -19,8 +19,9 @@ type Advanced struct {
 
 // ConfirmOrder moves a paid order to processed and takes its goods from stock.
 type ConfirmOrder struct {
-	Facts OrderFacts
-	Actor commerce.Actor
+	Facts          OrderFacts
+	Actor          commerce.Actor
+	ReadyInMinutes *int64 // nil: as the checkout said
 }
 
 // Needs names the order, its delivery, the stock of its products, and the partner.
@@ -42,6 +43,9 @@ func (c ConfirmOrder) Decide(rows *commerce.Rows, now commerce.Millis) (Advanced
 	}
 	if err := oc.transition(commerce.Confirm, ""); err != nil {
 		return recordShortStock(oc, err)
+	}
+	if c.ReadyInMinutes != nil {
+		oc.order.ReadyInMinutes = c.ReadyInMinutes
 	}
 	if c.Facts.Fulfillment == commerce.ByDelivery {
 		oc.startDelivery()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"time"
 
 	"purveyor/internal/commerce"
 )
@@ -11,8 +12,12 @@ import (
 // startDelivery makes the order's delivery and the job that looks for a courier. The
 // answer of the command shows the delivery that the job makes.
 func (oc *orderChange) startDelivery() {
+	ready := commerce.Millis(0)
+	if minutes := oc.order.ReadyInMinutes; minutes != nil {
+		ready = oc.now.Add(time.Duration(*minutes) * time.Minute)
+	}
 	oc.delivery = &commerce.Delivery{
-		StoreID: oc.order.StoreID, OrderID: oc.order.ID, Attempt: 1, State: commerce.DeliveryDispatching,
+		StoreID: oc.order.StoreID, OrderID: oc.order.ID, Attempt: 1, State: commerce.DeliveryDispatching, ReadyAt: ready,
 		TraceID: oc.by.TraceID, CreatedOn: oc.now, UpdatedOn: oc.now, Changes: 1,
 	}
 	oc.enqueue(commerce.JobDispatch, commerce.DeliveryRef(oc.order.ID, 1), true)

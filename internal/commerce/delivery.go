@@ -79,6 +79,7 @@ type Delivery struct {
 	Avoid       string
 	TrackingURL string
 	Status      CourierStatus // empty: no provider has created the delivery yet
+	ReadyAt     Millis        // when the courier can have the goods, as the partner said; 0: it did not
 	PickupETA   Millis        // 0: unknown
 	DropoffETA  Millis        // 0: unknown
 	Courier     Courier
@@ -101,6 +102,9 @@ type Delivery struct {
 	UpdatedOn Millis
 	Changes   int64 // counts the changes that tracking shows
 }
+
+// MaxReadyMinutes bounds how long an order may take to be ready for its courier: a day.
+const MaxReadyMinutes = 24 * 60
 
 // MaxDispatches is the largest number of attempts for an order: the first, and one
 // after each of up to three couriers that cancelled (BEHAVIOUR, Lifecycle).

@@ -57,9 +57,12 @@ type Order struct {
 	DropoffInstructions string
 	ExternalPaymentID   string
 	Metadata            Metadata // of the partner
-	CourierQuoteID      string
-	CourierDeliveryID   string
-	CourierTrackingURL  string
+	// ReadyInMinutes is how long after its confirmation (or report) the order is ready for a
+	// courier; nil: the partner did not say.
+	ReadyInMinutes     *int64
+	CourierQuoteID     string
+	CourierDeliveryID  string
+	CourierTrackingURL string
 	// InventoryDeducted reports that the goods are deducted from stock. It alone decides
 	// whether cancelling the order restores stock.
 	InventoryDeducted bool

@@ -42,6 +42,26 @@ func TestWhatIsDelivered(t *testing.T) {
 	})
 }
 
+// TestReadyTime: the provider learns when the goods are ready, counted from the report, unless
+// they are ready by now.
+func TestReadyTime(t *testing.T) {
+	delivering(t, func(s *shop, v *process, near, _ *depot) {
+		for name, minutes := range map[string]any{"in half an hour": 30, "at once": 0, "not said": nil} {
+			got := (&ride{name: name}).ask(v, "/v1/orders/report", map[string]any{"external_order_id": name, "store_id": storeID, "fulfillment_type": "delivery",
+				"delivery_address": address, "ready_in_minutes": minutes, "items": []map[string]any{{"product_id": "prd_0", "quantity": 1, "price": 1250}}})
+			o := s.Order(commerce.OrderKey{StoreID: storeID, OrderID: orderIDOf(got)})
+			want := commerce.Millis(0)
+			if minutes == 30 {
+				want = o.CreatedOn.Add(30 * time.Minute)
+			}
+			requests := near.requests()
+			if last := requests[len(requests)-1]; last.OrderID != o.ID || last.ReadyAt != want {
+				t.Errorf("%s: %d of order %s made on %d", name, last.ReadyAt, o.ID, o.CreatedOn)
+			}
+		}
+	})
+}
+
 // TestCancelIsTriedAgain checks that a failed cancellation is soon tried again, even
 // if the provider was removed from the configuration meanwhile and came back.
 func TestCancelIsTriedAgain(t *testing.T) {

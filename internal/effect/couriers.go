@@ -194,6 +194,10 @@ func (d dispatching) quote(ctx context.Context, p courier.Provider) (courier.Quo
 	return p.Quote(ctx, d.request.QuoteRequest)
 }
 
+// readyMargin is how far ahead the goods must be ready for a provider to be told so. It
+// refuses a time that has passed when the request arrives.
+const readyMargin = 10 * time.Second
+
 // request returns the request for a delivery, and how far it is. It has coordinates
 // only if they are those of the door, not of a ZIP code's centre.
 func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.Delivery) (r courier.CreateRequest, reach commerce.Reach, err error) {
@@ -212,6 +216,9 @@ func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.
 	}
 	r = courier.CreateRequest{OrderID: order.ID, QuoteRequest: courier.QuoteRequest{Ref: d.Ref(), StoreID: store.ID, ValueCents: order.SubtotalCents,
 		Pickup: courier.PickupAt(store, order.PickupInstructions), Dropoff: courier.DropoffAt(order.Address, order.DropoffInstructions)}}
+	if d.ReadyAt > commerce.MillisOf(c.Env.Now()).Add(readyMargin) {
+		r.ReadyAt = d.ReadyAt
+	}
 	for _, line := range order.Lines {
 		r.Items = append(r.Items, courier.Item{Name: cmp.Or(known[line.ProductID].Stock.Name, line.ProductID), Quantity: line.Quantity, PriceCents: line.PriceCents})
 	}

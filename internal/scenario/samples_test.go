@@ -27,7 +27,7 @@ var samples = map[string]string{
 		`"fulfillment_type":"pickup","total":1001,"subtotal":925,"tax_amount":76,"tax_rate":8.25,"delivery_fee":0,` +
 		`"delivery_address":{"name":"Ann","email":"a@e.example","phone":"5550100","address":{"line1":"2 Elm St","line2":"b",` +
 		`"city":"Albany","state":"NY","postal_code":"12208","country":"US"}},"pickup_instructions":"p","dropoff_instructions":"d",` +
-		`"external_payment_id":"pay","dev":false,"metadata":{"table":"7"}}`,
+		`"external_payment_id":"pay","dev":false,"metadata":{"table":"7"},"ready_in_minutes":20}`,
 	"/v1/keys":                                          `{"name":"Kiosk","mode":"test","scopes":["manage_self"],"store_ids":["sto_north"],"expires_on":<now+1h>,"allowed_addresses":["127.0.0.0/8"]}`,
 	"/v1/webhook-endpoints":                             `{"url":"https://kiosk.example/hooks","events":["order.*"],"mode":"test","store_ids":["sto_north"],"description":"d","secret":"whsec_0123456789abcdef"}`,
 	"/v1/webhook-endpoints/{endpoint_id}":               `{"url":"https://kiosk.example/more","events":["order.*","delivery.created"],"mode":"test","store_ids":["sto_north"],"description":"d"}`,
@@ -41,7 +41,7 @@ var samples = map[string]string{
 	"/v1/keys/{key_id}/rotate":                          `{"overlap_hours":1}`,
 	"/v1/keys/{key_id}/revoke":                          `{}`,
 	"/v1/orders/{order_id}/metadata":                    `{"metadata":{"table":"7"}}`,
-	"/v1/orders/{order_id}/confirm":                     ``,
+	"/v1/orders/{order_id}/confirm":                     `{"ready_in_minutes":20}`,
 	"/v1/orders/{order_id}/ready-for-pickup":            `{"ready_at":<now>}`,
 	"/v1/orders/{order_id}/picked-up":                   `{"picked_up_at":<now>}`,
 	"/v1/orders/{order_id}/cancel":                      `{"reason":"r","refund":false}`,
@@ -49,14 +49,14 @@ var samples = map[string]string{
 	"/v1/checkout/session": `{"store_id":"sto_north","items":[{"product_id":"prd_loaf","quantity":1}],"success_url":"https://e.example/s",` +
 		`"cancel_url":"https://e.example/c","fulfillment_type":"pickup","delivery_address":{"name":"Ann","email":"a@e.example",` +
 		`"phone":"5550100","address":{"line1":"2 Elm St","line2":"b","city":"Albany","state":"NY","postal_code":"12208","country":"US"}},` +
-		`"delivery_fee":0,"customer_email":"a@e.example","pickup_instructions":"p","dropoff_instructions":"d","dev":true,"metadata":{"table":"7"}}`,
+		`"delivery_fee":0,"customer_email":"a@e.example","pickup_instructions":"p","dropoff_instructions":"d","dev":true,"metadata":{"table":"7"},"ready_in_minutes":20}`,
 }
 
 const toElmSt = `{"phone":"5550100","address":{"line1":"2 Elm St","line2":"b","city":"Albany","state":"NY","postal_code":"12208","country":"US"}}`
 
 // mayBeEmpty lists the routes that need no body.
 var mayBeEmpty = map[string]bool{
-	"/v1/orders/{order_id}/ready-for-pickup": true, "/v1/orders/{order_id}/picked-up": true, "/v1/orders/{order_id}/cancel": true,
+	"/v1/orders/{order_id}/confirm": true, "/v1/orders/{order_id}/ready-for-pickup": true, "/v1/orders/{order_id}/picked-up": true, "/v1/orders/{order_id}/cancel": true,
 	"/v1/orders/{order_id}/refund": true, "/v1/keys/{key_id}/rotate": true, "/v1/keys/{key_id}/revoke": true,
 	"/v1/webhook-endpoints/{endpoint_id}/rotate-secret": true, "/v1/webhook-endpoints/{endpoint_id}/pause": true, "/v1/webhook-endpoints/{endpoint_id}/resume": true,
 	"/v1/webhook-endpoints/{endpoint_id}/delete": true, "/v1/webhook-endpoints/{endpoint_id}/test": true, "/v1/events/{event_id}/resend": true,

@@ -192,7 +192,10 @@ func staffActs(t *testing.T, s *fixture.Shop, uses *service.Service) []anAct {
 			_, err := uses.CreateNativeOrder(ctx, staff, in, service.Once[commerce.Order]{})
 			return err
 		}, `"quantity":`, `"source":"service"`},
-		{"confirm_order", fixture.StoreID, func() error { _, err := uses.ConfirmOrder(ctx, staff, paid("pi_1")); return err }, `"status":"paid"`, `"status":"processed"`},
+		{"confirm_order", fixture.StoreID, func() error {
+			_, err := uses.ConfirmOrder(ctx, staff, service.ConfirmOrder{Order: paid("pi_1")})
+			return err
+		}, `"status":"paid"`, `"status":"processed"`},
 		{"update_metadata", fixture.StoreID, func() error {
 			_, err := uses.UpdateMetadata(ctx, staff, service.UpdateMetadata{Order: pickup, Changes: map[string]*string{"table": new("7")}}, service.Once[commerce.Order]{})
 			return err

@@ -15,10 +15,17 @@ type Advanced struct {
 	Now   commerce.Order // after the wait for a courier; the same as Order if there was none
 }
 
-// ConfirmOrder takes a paid order to processed. Of order, as the caller found it, only the
-// unchanging facts are used. For a delivery, the outcome waits for a courier.
-func (s *Service) ConfirmOrder(ctx context.Context, by Caller, order commerce.Order) (Outcome[Advanced], error) {
-	return s.advance(ctx, by, deed{"confirm_order", order.StoreID, order.ID}, command.ConfirmOrder{Facts: by.facts(order), Actor: by.Actor})
+// ConfirmOrder is the input of Service.ConfirmOrder.
+type ConfirmOrder struct {
+	Order          commerce.Order // as the caller found it; only its unchanging facts are used
+	ReadyInMinutes *int64         // until a courier can have the goods; nil: as the checkout said
+}
+
+// ConfirmOrder takes a paid order to processed. For a delivery, the outcome waits for a
+// courier.
+func (s *Service) ConfirmOrder(ctx context.Context, by Caller, in ConfirmOrder) (Outcome[Advanced], error) {
+	return s.advance(ctx, by, deed{"confirm_order", in.Order.StoreID, in.Order.ID},
+		command.ConfirmOrder{Facts: by.facts(in.Order), Actor: by.Actor, ReadyInMinutes: in.ReadyInMinutes})
 }
 
 // advance runs a command that confirms an order, marks it ready or marks it picked up.

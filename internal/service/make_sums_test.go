@@ -170,7 +170,7 @@ func (h *history) step(t *testing.T) {
 		_ = h.RecordPaymentCallback(ctx, commerce.Actor{Kind: commerce.ActorProvider, ID: processor}, payment.Callback{
 			Kind: payment.CallbackPaid, OrderID: o.ID, SessionID: session, PaymentID: fmt.Sprint("pay_", h.n), AmountCents: o.TotalCents})
 	case 5:
-		_, _ = h.ConfirmOrder(ctx, live, o)
+		_, _ = h.ConfirmOrder(ctx, live, service.ConfirmOrder{Order: o})
 	case 6:
 		_, _ = h.MarkReady(ctx, live, service.Handover{Order: o})
 	case 7:

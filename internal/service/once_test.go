@@ -258,7 +258,7 @@ func TestAwaitedKinds(t *testing.T) {
 	in(t, func(t *testing.T, s *shop) {
 		ctx, by := t.Context(), caller(commerce.Live)
 		paid, moving := s.paid(commerce.ByPickup, "p"), s.paid(commerce.ByDelivery, "d")
-		if out, err := s.ConfirmOrder(ctx, by, moving); err != nil || out.Pending != nil || out.Result.Order.CourierDeliveryID != "" || out.Result.Now.CourierDeliveryID != "bike_1" {
+		if out, err := s.ConfirmOrder(ctx, by, service.ConfirmOrder{Order: moving}); err != nil || out.Pending != nil || out.Result.Order.CourierDeliveryID != "" || out.Result.Now.CourierDeliveryID != "bike_1" {
 			t.Errorf("confirmed: %+v, %v", out, err)
 		}
 		delivery := reported("a")

@@ -1068,7 +1068,7 @@ func (v UpdateMetadataReply) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
-var membersOfCheckoutRequest = setOf("store_id", "items", "success_url", "cancel_url", "fulfillment_type", "delivery_address", "delivery_fee", "customer_email", "pickup_instructions", "dropoff_instructions", "dev", "metadata")
+var membersOfCheckoutRequest = setOf("store_id", "items", "success_url", "cancel_url", "fulfillment_type", "delivery_address", "delivery_fee", "customer_email", "pickup_instructions", "dropoff_instructions", "dev", "metadata", "ready_in_minutes")
 
 // UnmarshalJSON keeps members without a field in Extra.
 func (v *CheckoutRequest) UnmarshalJSON(text []byte) error {
@@ -1110,7 +1110,7 @@ func (v ReportLine) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
-var membersOfReportRequest = setOf("external_order_id", "store_id", "items", "fulfillment_type", "total", "subtotal", "tax_amount", "tax_rate", "delivery_fee", "delivery_address", "pickup_instructions", "dropoff_instructions", "external_payment_id", "dev", "metadata")
+var membersOfReportRequest = setOf("external_order_id", "store_id", "items", "fulfillment_type", "total", "subtotal", "tax_amount", "tax_rate", "delivery_fee", "delivery_address", "pickup_instructions", "dropoff_instructions", "external_payment_id", "dev", "metadata", "ready_in_minutes")
 
 // UnmarshalJSON keeps members without a field in Extra.
 func (v *ReportRequest) UnmarshalJSON(text []byte) error {
@@ -1408,6 +1408,20 @@ func (v *EventList) UnmarshalJSON(text []byte) error {
 // MarshalJSON writes the members of Extra, too.
 func (v EventList) MarshalJSON() ([]byte, error) {
 	type plain EventList
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfConfirmRequest = setOf("ready_in_minutes")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *ConfirmRequest) UnmarshalJSON(text []byte) error {
+	type plain ConfirmRequest
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfConfirmRequest)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v ConfirmRequest) MarshalJSON() ([]byte, error) {
+	type plain ConfirmRequest
 	return marshal(plain(v), v.Extra)
 }
 

@@ -26,7 +26,7 @@ var (
 	opStreamOrderTracking   = operation[none, none, none]{"GET", "/v1/orders/{order_id}/tracking/stream", false}
 	opGetOrderTimeline      = operation[GetOrderTimelineQuery, none, TimelineReply]{"GET", "/v1/orders/{order_id}/timeline", false}
 	opUpdateOrderMetadata   = operation[none, UpdateMetadataRequest, UpdateMetadataReply]{"POST", "/v1/orders/{order_id}/metadata", true}
-	opConfirmOrder          = operation[none, none, AdvanceReply]{"POST", "/v1/orders/{order_id}/confirm", false}
+	opConfirmOrder          = operation[none, ConfirmRequest, AdvanceReply]{"POST", "/v1/orders/{order_id}/confirm", false}
 	opMarkReadyForPickup    = operation[none, ReadyForPickupRequest, AdvanceReply]{"POST", "/v1/orders/{order_id}/ready-for-pickup", false}
 	opMarkPickedUp          = operation[none, PickedUpRequest, AdvanceReply]{"POST", "/v1/orders/{order_id}/picked-up", false}
 	opCancelOrder           = operation[none, CancelRequest, CancelReply]{"POST", "/v1/orders/{order_id}/cancel", true}

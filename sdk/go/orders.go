@@ -69,8 +69,8 @@ func (s *OrdersService) UpdateMetadata(ctx context.Context, orderID string, body
 }
 
 // Confirm makes a paid order processed, and takes its stock. It may be repeated.
-func (s *OrdersService) Confirm(ctx context.Context, orderID string, options ...Option) (*AdvanceReply, error) {
-	return call(ctx, s.client, opConfirmOrder, []string{orderID}, none{}, nil, append(options, harmless)...)
+func (s *OrdersService) Confirm(ctx context.Context, orderID string, body ConfirmRequest, options ...Option) (*AdvanceReply, error) {
+	return call(ctx, s.client, opConfirmOrder, []string{orderID}, none{}, &body, append(options, harmless)...)
 }
 
 // MarkReady says that a pickup order waits for its customer. It may be repeated.

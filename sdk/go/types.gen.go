@@ -1569,6 +1569,10 @@ type CheckoutRequest struct {
 	// Notes of yours on the order, as strings by names. A name has 1 to 40 of the characters `A-Z a-z 0-9
 	// _ . -`; all names and values together have at most 8,192 bytes.
 	Metadata OrderMetadata `json:"metadata,omitzero"`
+	// How many minutes after the order is confirmed (a reported order: after the report) a courier can
+	// have the goods. If left out, the courier comes as soon as possible. Couriers that cannot be told a
+	// time do so, too.
+	ReadyInMinutes *int64 `json:"ready_in_minutes,omitempty"`
 
 	// Extra holds the members that this version of the SDK does not know.
 	Extra Extra `json:"-"`
@@ -1635,6 +1639,10 @@ type ReportRequest struct {
 	// Notes of yours on the order, as strings by names. A name has 1 to 40 of the characters `A-Z a-z 0-9
 	// _ . -`; all names and values together have at most 8,192 bytes.
 	Metadata OrderMetadata `json:"metadata,omitzero"`
+	// How many minutes after the order is confirmed (a reported order: after the report) a courier can
+	// have the goods. If left out, the courier comes as soon as possible. Couriers that cannot be told a
+	// time do so, too.
+	ReadyInMinutes *int64 `json:"ready_in_minutes,omitempty"`
 
 	// Extra holds the members that this version of the SDK does not know.
 	Extra Extra `json:"-"`
@@ -2132,6 +2140,17 @@ type EventList struct {
 	// Where the next page begins, now or later. Null as long as there has been no event at all.
 	NextCursor *string        `json:"next_cursor"`
 	Events     []WebhookEvent `json:"events"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// ConfirmRequest is a schema of the API document.
+type ConfirmRequest struct {
+	// How many minutes after the order is confirmed (a reported order: after the report) a courier can
+	// have the goods. If left out, the courier comes as soon as possible. Couriers that cannot be told a
+	// time do so, too.
+	ReadyInMinutes *int64 `json:"ready_in_minutes,omitempty"`
 
 	// Extra holds the members that this version of the SDK does not know.
 	Extra Extra `json:"-"`

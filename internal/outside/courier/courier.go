@@ -63,6 +63,8 @@ type QuoteRequest struct {
 	StoreID         string
 	Pickup, Dropoff Stop
 	ValueCents      commerce.Cents // value of the goods
+	// ReadyAt is when the goods can be picked up, if that is later; 0: now.
+	ReadyAt commerce.Millis
 }
 
 // Quote is a provider's offer.

@@ -29,6 +29,7 @@ type doordashOrder struct {
 	PickupPhone        string         `json:"pickup_phone_number,omitempty"`
 	PickupInstructions string         `json:"pickup_instructions,omitempty"`
 	PickupReferenceTag string         `json:"pickup_reference_tag,omitempty"`
+	PickupTime         *time.Time     `json:"pickup_time,omitempty"` // when the courier comes; absent: as soon as possible
 	DropoffAddress     string         `json:"dropoff_address"`
 	DropoffPhone       string         `json:"dropoff_phone_number"`
 	DropoffNotes       string         `json:"dropoff_instructions,omitempty"`
@@ -82,6 +83,7 @@ func toDoorDashOrder(r QuoteRequest) (doordashOrder, error) {
 		PickupBusinessName: r.Pickup.Name,
 		PickupPhone:        pickupPhone,
 		PickupInstructions: r.Pickup.Instructions,
+		PickupTime:         timeOf(r.ReadyAt),
 		DropoffAddress:     doordashAddress(r.Dropoff.Address),
 		DropoffPhone:       phone,
 		DropoffNotes:       r.Dropoff.Instructions,

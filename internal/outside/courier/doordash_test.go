@@ -79,10 +79,14 @@ func wantUnknown(t *testing.T, err error, says string) {
 func TestDoorDashOrder(t *testing.T) {
 	d, server := doordashStandIn(t)
 	r := doordashRequest()
-	made := doordashCreated(t, d)
+	r.ReadyAt = 1_800_000_000_000
+	made, err := d.Create(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
 	at, _ := server.Find(r.Ref)
 	want := fakedoordash.Order{
-		ExternalDeliveryID: r.Ref, PickupReferenceTag: r.OrderID, OrderValue: 4797, Undeliverable: "return_to_pickup",
+		ExternalDeliveryID: r.Ref, PickupReferenceTag: r.OrderID, PickupTime: "2027-01-15T08:00:00Z", OrderValue: 4797, Undeliverable: "return_to_pickup",
 		PickupAddress: "1 Ferry Building, San Francisco, CA 94111", PickupBusinessName: "Harbor Street Market",
 		PickupPhone: "+14155550101", PickupInstructions: "Ask at the counter",
 		DropoffAddress: "3180 18th St, Apt 2, San Francisco, CA 94110, US", DropoffPhone: "+14155550134",

@@ -112,7 +112,7 @@ func (s *Sandbox) newDelivery(ctx context.Context, r CreateRequest, asked tags) 
 		return delivery{}, err
 	}
 	return delivery{ID: id, Ref: r.Ref, Store: r.Pickup.Name, Phone: r.Pickup.Phone, QuoteID: quote.ID, FeeCents: quote.FeeCents,
-		Tags: asked.attempt(r.Ref), Way: way, SeenOn: now}, nil
+		Tags: asked.attempt(r.Ref), Way: way, SeenOn: now, ReadyAt: r.ReadyAt}, nil
 }
 
 // Get implements Provider.

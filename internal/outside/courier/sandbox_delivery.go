@@ -23,6 +23,7 @@ type delivery struct {
 	Step             int // position in the plan
 	Cancelled        bool
 	SeenOn           commerce.Millis // time of the latest change
+	ReadyAt          commerce.Millis `json:",omitempty"` // when the goods can be picked up; 0: at once
 
 	// Callbacks that are posted later: Behind after the callback that follows it,
 	// Late after a number of steps.

@@ -52,6 +52,7 @@ type tracking struct {
 	Phone       *phone // of the store; nil: not known
 	Progress    []string
 	EveryMs     int64
+	Ready       string // when the courier can have the goods; empty: at once
 }
 
 // state is the part of the page that changes.
@@ -107,8 +108,16 @@ func (s *Sandbox) showTracking(w http.ResponseWriter, r *http.Request) {
 	const often, seldom = 500 * time.Millisecond, 5 * time.Second
 	trackPage.Write(w, http.StatusOK, tracking{
 		Title: now.Title, Map: &drawn, State: now, Store: x.Store, Phone: phoneOf(x.Phone), Progress: progress,
-		EveryMs: min(seldom, max(often, s.StepEvery)).Milliseconds(),
+		EveryMs: min(seldom, max(often, s.StepEvery)).Milliseconds(), Ready: readyText(x.ReadyAt),
 	})
+}
+
+// readyText is a time in words; empty for none.
+func readyText(at commerce.Millis) string {
+	if at == 0 {
+		return ""
+	}
+	return at.Time().UTC().Format("2 January, 15:04 UTC")
 }
 
 func (s *Sandbox) showState(w http.ResponseWriter, r *http.Request) {

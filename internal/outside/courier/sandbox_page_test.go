@@ -195,6 +195,15 @@ func TestPageDuringAnOutage(t *testing.T) {
 }
 
 // TestHostileStore checks that markup in a store's name stays text.
+func TestReadyTimeOnThePage(t *testing.T) {
+	x := newTown(t, "https://shop.example")
+	r := asks("")
+	r.ReadyAt = 1_800_000_000_000
+	if page := x.get(t, x.create(t, r).TrackingURL).Body.String(); !strings.Contains(page, "Delivery from Harbor Street Market, ready for the courier on 15 January, 08:00 UTC<") {
+		t.Error(page)
+	}
+}
+
 func TestHostileStore(t *testing.T) {
 	x := newTown(t, "https://shop.example")
 	r := asks("")

@@ -23,6 +23,7 @@ type uberTrip struct {
 	PickupLatitude   *float64       `json:"pickup_latitude,omitempty"`
 	PickupLongitude  *float64       `json:"pickup_longitude,omitempty"`
 	PickupPhone      string         `json:"pickup_phone_number,omitempty"`
+	PickupReady      *time.Time     `json:"pickup_ready_dt,omitempty"`
 	DropoffAddress   string         `json:"dropoff_address"`
 	DropoffLatitude  *float64       `json:"dropoff_latitude,omitempty"`
 	DropoffLongitude *float64       `json:"dropoff_longitude,omitempty"`
@@ -37,6 +38,7 @@ func toUberTrip(r QuoteRequest) uberTrip {
 		DropoffAddress: uberAddress(r.Dropoff.Address),
 		Value:          r.ValueCents,
 		StoreID:        r.StoreID,
+		PickupReady:    timeOf(r.ReadyAt),
 	}
 	t.PickupLatitude, t.PickupLongitude = uberPoint(r.Pickup.At)
 	t.DropoffLatitude, t.DropoffLongitude = uberPoint(r.Dropoff.At)
@@ -46,6 +48,15 @@ func toUberTrip(r QuoteRequest) uberTrip {
 	dropoff, _ := commerce.E164(r.Dropoff.Phone)
 	t.PickupPhone, t.DropoffPhone = cmp.Or(pickup, dropoff), cmp.Or(dropoff, pickup)
 	return t
+}
+
+// timeOf is nil for no time.
+func timeOf(at commerce.Millis) *time.Time {
+	if at == 0 {
+		return nil
+	}
+	t := at.Time().UTC()
+	return &t
 }
 
 // uberAddress is a JSON object, encoded as a string.

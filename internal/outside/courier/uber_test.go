@@ -121,6 +121,22 @@ func TestUberRequest(t *testing.T) {
 		`"undeliverable_action":"return","test_specifications":{"robo_courier_specification":{"mode":"auto"}}}`)
 }
 
+// A quote and its delivery say when the goods are ready.
+func TestUberReadyTime(t *testing.T) {
+	u, server := uberStandIn(t)
+	r := uberAsk(u, 1)
+	r.ReadyAt = 1_800_000_000_123
+	if _, err := u.Quote(t.Context(), r.QuoteRequest); err != nil {
+		t.Fatal(err)
+	}
+	uberMade(t, u, r)
+	for _, request := range server.Requests()[1:] {
+		if !strings.Contains(request.Body, `"pickup_ready_dt":"2027-01-15T08:00:00.123Z"`) {
+			t.Error(request.Body)
+		}
+	}
+}
+
 // With live credentials no courier is simulated.
 func TestUberLiveRequest(t *testing.T) {
 	u, server := uberStandIn(t)

@@ -5,13 +5,13 @@ import "purveyor/internal/commerce"
 // Deliveries has the delivery of each order that is delivered: its present attempt.
 var Deliveries = Table[commerce.OrderKey, commerce.Delivery]{
 	Name: "deliveries", Key: "store_id, order_id",
-	Fixed: "trace_id, created_on",
+	Fixed: "trace_id, created_on, ready_at",
 	Mutable: "attempt, state, provider, asked_on, provider_id, quote_id, fee_cents, avoid, tracking_url, status, pickup_eta, dropoff_eta, " +
 		"courier_name, courier_phone, courier_vehicle, courier_image_url, lat, lng, imminent, seen_on, heard_on, told_on, untold, called_off, replacing, error, updated_on, changes",
 	KeyOf:   func(v *commerce.Delivery) commerce.OrderKey { return v.Key() },
 	BindKey: func(b Binder, k commerce.OrderKey) { b.Text(k.StoreID).Text(k.OrderID) },
 	BindFixed: func(b Binder, v *commerce.Delivery) {
-		b.Text(v.TraceID).Int(int64(v.CreatedOn))
+		b.Text(v.TraceID).Int(int64(v.CreatedOn)).Int(int64(v.ReadyAt))
 	},
 	BindMutable: func(b Binder, v *commerce.Delivery) {
 		b.Int(v.Attempt).Text(string(v.State)).Text(v.Provider).Int(int64(v.AskedOn)).Text(v.ProviderID).Text(v.QuoteID).Int(int64(v.FeeCents)).
@@ -35,7 +35,7 @@ var Deliveries = Table[commerce.OrderKey, commerce.Delivery]{
 }
 
 func scanDelivery(s Scanner, k commerce.OrderKey) commerce.Delivery {
-	d := commerce.Delivery{StoreID: k.StoreID, OrderID: k.OrderID, TraceID: s.Text(), CreatedOn: millis(s),
+	d := commerce.Delivery{StoreID: k.StoreID, OrderID: k.OrderID, TraceID: s.Text(), CreatedOn: millis(s), ReadyAt: millis(s),
 		Attempt: s.Int(), State: commerce.DeliveryState(s.Text()), Provider: s.Text(), AskedOn: millis(s), ProviderID: s.Text(), QuoteID: s.Text(),
 		FeeCents: commerce.Cents(s.Int()), Avoid: s.Text(), TrackingURL: s.Text(), Status: commerce.CourierStatus(s.Text()), PickupETA: millis(s), DropoffETA: millis(s),
 		Courier: commerce.Courier{Name: s.Text(), Phone: s.Text(), Vehicle: s.Text(), ImageURL: s.Text()}}

@@ -8,7 +8,7 @@ var Orders = Table[commerce.OrderKey, commerce.Order]{
 	Fixed: "partner_id, mode, source, external_id, fulfillment, lines, address, subtotal_cents, tax_cents, delivery_fee_cents, " +
 		"total_cents, pickup_instructions, dropoff_instructions, external_payment_id, created_on, customer_id, customer_email",
 	Mutable: "status, refunded_cents, courier_quote_id, courier_delivery_id, courier_tracking_url, inventory_deducted, confirmed, " +
-		"ready_for_pickup_at, picked_up_at, refunded_from, refund_stopped, restocked, requested_from, held_until, updated_on, events, notified_on, metadata",
+		"ready_for_pickup_at, picked_up_at, refunded_from, refund_stopped, restocked, requested_from, held_until, updated_on, events, notified_on, metadata, ready_in_minutes",
 	KeyOf:   func(v *commerce.Order) commerce.OrderKey { return v.Key() },
 	BindKey: func(b Binder, k commerce.OrderKey) { b.Text(k.StoreID).Text(k.OrderID) },
 	BindFixed: func(b Binder, v *commerce.Order) {
@@ -22,7 +22,7 @@ var Orders = Table[commerce.OrderKey, commerce.Order]{
 		b.Text(string(v.Status)).Int(int64(v.RefundedCents)).Text(v.CourierQuoteID).Text(v.CourierDeliveryID).Text(v.CourierTrackingURL).
 			Bool(v.InventoryDeducted).Bool(v.Confirmed).Int(int64(v.ReadyForPickupAt)).Int(int64(v.PickedUpAt)).Text(string(v.RefundedFrom)).Bool(v.RefundStopped).
 			Bool(v.Restocked).Text(string(v.RequestedFrom)).Int(int64(v.HeldUntil)).Int(int64(v.UpdatedOn)).Int(v.Events).Int(int64(v.NotifiedOn)).
-			JSON(encodeMetadata(v.Metadata))
+			JSON(encodeMetadata(v.Metadata)).Int(orNone(v.ReadyInMinutes))
 	},
 	Scan:    scanOrder,
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.OrderKey, commerce.Order] { return &r.Orders },
@@ -46,8 +46,25 @@ func scanOrder(s Scanner, k commerce.OrderKey) commerce.Order {
 	o.InventoryDeducted, o.Confirmed = s.Bool(), s.Bool()
 	o.ReadyForPickupAt, o.PickedUpAt, o.RefundedFrom, o.RefundStopped = millis(s), millis(s), commerce.OrderStatus(s.Text()), s.Bool()
 	o.Restocked, o.RequestedFrom, o.HeldUntil, o.UpdatedOn, o.Events, o.NotifiedOn = s.Bool(), commerce.OrderStatus(s.Text()), millis(s), millis(s), s.Int(), millis(s)
-	o.Metadata = decodeMetadata(s)
+	o.Metadata, o.ReadyInMinutes = decodeMetadata(s), unlessNone(s.Int())
 	return o
+}
+
+// none stands for a number that is not known, and is not negative otherwise.
+const none = -1
+
+func orNone(v *int64) int64 {
+	if v == nil {
+		return none
+	}
+	return *v
+}
+
+func unlessNone(n int64) *int64 {
+	if n == none {
+		return nil
+	}
+	return &n
 }
 
 // ExternalIDs has the order of each external id of a partner.

@@ -15,13 +15,13 @@ func sampleDelivery() commerce.Delivery {
 		QuoteID: "dqt_1", FeeCents: 599, Avoid: "doordash", TrackingURL: "https://t.example/1", Status: commerce.CourierEnRoute, PickupETA: 51, DropoffETA: 52,
 		Courier:  commerce.Courier{Name: "Ünï", Phone: "+15125550111", Vehicle: "bicycle", ImageURL: "https://t.example/1.png", At: &commerce.Point{Lat: 30.25, Lng: -97.5}},
 		Imminent: true, SeenOn: 53, HeardOn: 54, ToldOn: 55, Untold: true, CalledOff: true, Replacing: true,
-		TraceID: "t", Error: "e", CreatedOn: 56, UpdatedOn: 57, Changes: 58}
+		TraceID: "t", Error: "e", CreatedOn: 56, ReadyAt: 59, UpdatedOn: 57, Changes: 58}
 }
 
 // changeDelivery changes every field that can change.
 func changeDelivery(d *commerce.Delivery, p *commerce.GeocodedAddress) {
 	*d = commerce.Delivery{StoreID: d.StoreID, OrderID: d.OrderID, Attempt: 3, State: commerce.DeliveryOver, Status: commerce.CourierDone, UpdatedOn: 157, Changes: 158,
-		TraceID: d.TraceID, CreatedOn: d.CreatedOn}
+		TraceID: d.TraceID, CreatedOn: d.CreatedOn, ReadyAt: d.ReadyAt}
 	p.At, p.Precision, p.Source, p.FoundOn = commerce.Point{Lat: -1.5, Lng: 179.5}, "zip", "offline", 160
 }
 

@@ -20,6 +20,7 @@ type Order struct {
 	PickupPhone        string `json:"pickup_phone_number"`
 	PickupInstructions string `json:"pickup_instructions"`
 	PickupReferenceTag string `json:"pickup_reference_tag"`
+	PickupTime         string `json:"pickup_time"`
 	DropoffAddress     string `json:"dropoff_address"`
 	DropoffPhone       string `json:"dropoff_phone_number"`
 	DropoffNotes       string `json:"dropoff_instructions"`

@@ -16,6 +16,7 @@ type trip struct {
 	PickupLatitude   *float64 `json:"pickup_latitude"`
 	PickupLongitude  *float64 `json:"pickup_longitude"`
 	PickupPhone      string   `json:"pickup_phone_number"`
+	PickupReady      string   `json:"pickup_ready_dt"`
 	DropoffAddress   string   `json:"dropoff_address"`
 	DropoffLatitude  *float64 `json:"dropoff_latitude"`
 	DropoffLongitude *float64 `json:"dropoff_longitude"`

@@ -27,7 +27,7 @@ export const operations = {
   streamOrderTracking: operation<void, void, void>("GET", "/v1/orders/{order_id}/tracking/stream", false),
   getOrderTimeline: operation<types.GetOrderTimelineQuery, void, types.TimelineReply>("GET", "/v1/orders/{order_id}/timeline", false),
   updateOrderMetadata: operation<void, types.UpdateMetadataRequest, types.UpdateMetadataReply>("POST", "/v1/orders/{order_id}/metadata", true),
-  confirmOrder: operation<void, void, types.AdvanceReply>("POST", "/v1/orders/{order_id}/confirm", false),
+  confirmOrder: operation<void, types.ConfirmRequest, types.AdvanceReply>("POST", "/v1/orders/{order_id}/confirm", false),
   markReadyForPickup: operation<void, types.ReadyForPickupRequest, types.AdvanceReply>("POST", "/v1/orders/{order_id}/ready-for-pickup", false),
   markPickedUp: operation<void, types.PickedUpRequest, types.AdvanceReply>("POST", "/v1/orders/{order_id}/picked-up", false),
   cancelOrder: operation<void, types.CancelRequest, types.CancelReply>("POST", "/v1/orders/{order_id}/cancel", true),

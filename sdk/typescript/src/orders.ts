@@ -88,8 +88,8 @@ export class Orders {
   }
 
   /** Makes a paid order processed, and takes its stock. It may be repeated. */
-  confirm(orderId: string, options?: CallOptions): Promise<types.AdvanceReply> {
-    return this.#t.call(operations.confirmOrder, { path: [orderId], harmless: true }, options);
+  confirm(orderId: string, body: types.ConfirmRequest = {}, options?: CallOptions): Promise<types.AdvanceReply> {
+    return this.#t.call(operations.confirmOrder, { path: [orderId], body, harmless: true }, options);
   }
 
   /** Changes the metadata of an order. A null removes its name. */

@@ -1138,6 +1138,12 @@ export interface CheckoutRequest {
    * _ . -`; all names and values together have at most 8,192 bytes.
    */
   metadata?: OrderMetadata;
+  /**
+   * How many minutes after the order is confirmed (a reported order: after the report) a courier can
+   * have the goods. If left out, the courier comes as soon as possible. Couriers that cannot be told a
+   * time do so, too.
+   */
+  ready_in_minutes?: number;
 }
 
 export interface CheckoutReply {
@@ -1196,6 +1202,12 @@ export interface ReportRequest {
    * _ . -`; all names and values together have at most 8,192 bytes.
    */
   metadata?: OrderMetadata;
+  /**
+   * How many minutes after the order is confirmed (a reported order: after the report) a courier can
+   * have the goods. If left out, the courier comes as soon as possible. Couriers that cannot be told a
+   * time do so, too.
+   */
+  ready_in_minutes?: number;
 }
 
 /** Only for delivery orders. */
@@ -1803,6 +1815,15 @@ export interface EventList {
   /** Where the next page begins, now or later. Null as long as there has been no event at all. */
   next_cursor: string | null;
   events: WebhookEvent[];
+}
+
+export interface ConfirmRequest {
+  /**
+   * How many minutes after the order is confirmed (a reported order: after the report) a courier can
+   * have the goods. If left out, the courier comes as soon as possible. Couriers that cannot be told a
+   * time do so, too.
+   */
+  ready_in_minutes?: number;
 }
 
 export interface ReadyForPickupRequest {
