@@ -359,6 +359,37 @@ func TestClosedHouse(t *testing.T) {
 	s.operate("outbox", "show", "out_nonsense").refused(t, 1, "no message")
 }
 
+// An endpoint that a partner makes reaches no private address either, whatever name or way it has.
+func TestEndpointsReachNothingPrivate(t *testing.T) {
+	t.Parallel()
+	s, to := newShop(t), newSink(t)
+	_, c := s.serve()
+	port := to.URL[strings.LastIndex(to.URL, ":"):]
+	for i, target := range []string{to.URL + "/hook", "http://localhost" + port + "/hook", "http://[::ffff:127.0.0.1]" + port + "/hook", "http://0.0.0.0" + port + "/hook",
+		"http://2130706433" + port + "/hook", "http://169.254.169.254/latest/meta-data"} {
+		var made struct {
+			Endpoint struct {
+				ID string `json:"id"`
+			} `json:"endpoint"`
+		}
+		c.must(201, post("/v1/webhook-endpoints", "", map[string]any{"url": target})).decode(t, &made)
+		var tested struct {
+			Delivered bool `json:"delivered"`
+			Attempt   *struct {
+				Error  string  `json:"error"`
+				Answer *string `json:"answer"`
+			} `json:"attempt"`
+		}
+		c.must(200, post("/v1/webhook-endpoints/"+made.Endpoint.ID+"/test", "", map[string]any{})).decode(t, &tested)
+		if tested.Delivered || tested.Attempt == nil || tested.Attempt.Error == "" || tested.Attempt.Answer != nil {
+			t.Errorf("%d, %s: %+v", i, target, tested.Attempt)
+		}
+	}
+	if got := to.at("/hook"); len(got) != 0 {
+		t.Errorf("a private address got %+v", got)
+	}
+}
+
 // A partner's developer gets the events on localhost, also after a restart of the
 // service.
 func TestListen(t *testing.T) {
