@@ -52,7 +52,7 @@ var arrows = map[string][]string{
 	"outside/geocode/gazetteer": {"commerce"},
 	"outside/geocode/gen":       {"commerce", "outside/geocode/gazetteer"},
 	"productcsv":                {"commerce", "command", "jsonin"},
-	"service":                   {"commerce", "command", "commit", "importfile", "productcsv", "storage", "storage/schema", "outside/courier", "outside/geocode", "outside/payment", "env"},
+	"service":                   {"commerce", "command", "commit", "importfile", "productcsv", "storage", "storage/schema", "outside/courier", "outside/geocode", "outside/payment", "outside/sandbox", "env"},
 	"inbound":                   {"web", "commerce", "service", "outside/payment", "outside/courier", "outside/sandbox", "env"},
 	"api":                       {"web", "api/wire", "jsonin", "commerce", "requestlog", "service", "storage", "env"},
 	"api/wire":                  {"commerce"},

@@ -56,7 +56,7 @@ func portsOf(c config.Outbound) (o effect.Options, err error) {
 
 // The names of processors that payments store. Never change them.
 const (
-	sandboxName    = "sandbox"
+	sandboxName    = service.SandboxName
 	stripeName     = "stripe"
 	stripeTestName = "stripe-test"
 )

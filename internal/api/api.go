@@ -344,6 +344,8 @@ var Routes = []Route{
 	{post, "/v1/keys/{key_id}/rotate", needs(commerce.ManageSelf), rotateKey},
 	{post, "/v1/keys/{key_id}/revoke", needs(commerce.ManageSelf), (*API).revokeKey},
 
+	{post, "/v1/sandbox/orders/{order_id}/act", needs(commerce.WriteOrders), inTest(ofOrder((*API).actInSandbox))},
+
 	{get, "/v1/requests", needs(commerce.ManageSelf, commerce.ReadOrders), (*API).listRequests},
 	{get, "/v1/requests/{request_id}", needs(commerce.ManageSelf, commerce.ReadOrders), (*API).getRequest},
 }

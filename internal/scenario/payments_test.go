@@ -45,7 +45,8 @@ func (w *world) wire() {
 	w.signer = signer{sandbox.NewSigner(env.Env{}, objects), w.clock}
 	fleet := w.newCouriers(objects)
 	w.service = service.New(w.engine.Reader(), w.engine, w.commit, service.Options{Jobs: impatient{w.runner, w}, Answers: api.Answers{}, Now: w.clock.Now, ReplyBytes: replyBytes,
-		Processors: map[commerce.Mode]string{commerce.Test: sandboxName}, Couriers: fleet, Geocoder: knownPlaces})
+		Processors: map[commerce.Mode]string{commerce.Test: sandboxName}, Couriers: fleet, Geocoder: knownPlaces,
+		Sandboxes: service.Sandboxes{Payments: w.sandbox, Couriers: w.road}})
 	callbacks := inbound.New(env.Env{}, w.service, map[string]payment.Processor{sandboxName: w.sandbox},
 		map[string]courier.Provider{sandboxName: w.road})
 	w.line = &lineTo{Sandbox: w.sandbox}

@@ -44,6 +44,7 @@ var samples = map[string]string{
 	"/v1/orders/{order_id}/confirm":                     `{"ready_in_minutes":20}`,
 	"/v1/orders/{order_id}/ready-for-pickup":            `{"ready_at":<now>}`,
 	"/v1/orders/{order_id}/picked-up":                   `{"picked_up_at":<now>}`,
+	"/v1/sandbox/orders/{order_id}/act":                 `{"action":"merchant_confirm"}`,
 	"/v1/orders/{order_id}/cancel":                      `{"reason":"r","refund":false}`,
 	"/v1/orders/{order_id}/refund":                      `{"amount_cents":1,"reason":"r"}`,
 	"/v1/checkout/session": `{"store_id":"sto_north","items":[{"product_id":"prd_loaf","quantity":1}],"success_url":"https://e.example/s",` +
@@ -78,6 +79,9 @@ func (w *world) good(t *testing.T, route api.Route, partner, name string) call {
 		c.idem = "sweep " + name
 	}
 	c.body = strings.Replace(c.body, "web-new", "web-"+name, 1)
+	if strings.HasPrefix(route.Path, "/v1/sandbox/") {
+		c.key += "-test"
+	}
 	id := ""
 	if strings.Contains(route.Path, "order_id}") {
 		status := wanted[route.Path]
@@ -85,6 +89,9 @@ func (w *world) good(t *testing.T, route api.Route, partner, name string) call {
 			status = "paid"
 		}
 		words := []string{name, "pickup", "1*prd_roll", "of=" + partner, "ext=seeded-" + name}
+		if strings.HasPrefix(route.Path, "/v1/sandbox/") {
+			words = append(words, "mode=test")
+		}
 		if strings.HasSuffix(route.Path, "/refund") {
 			id = w.seedPaid(t, words)
 		} else {

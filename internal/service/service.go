@@ -67,6 +67,7 @@ type Options struct {
 	Processors map[commerce.Mode]string
 	Couriers   Couriers
 	Geocoder   geocode.Geocoder
+	Sandboxes  Sandboxes
 	// ReplyBytes is how many bytes of replies a partner with the default rate limit
 	// may have stored; 0: 1 GiB.
 	ReplyBytes int64

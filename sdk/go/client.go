@@ -57,6 +57,7 @@ type services struct {
 	Endpoints  *EndpointsService
 	Keys       *KeysService
 	Requests   *RequestsService
+	Sandbox    *SandboxService
 }
 
 // New makes a client of the service at a base URL such as "https://shop.example.com".
@@ -83,7 +84,7 @@ func New(baseURL, key string, o Options) (*Client, error) {
 	}
 	c.options.UserAgent = strings.TrimSpace(o.UserAgent + " purveyor-go/" + Version)
 	c.services = services{&ServiceService{c}, &StoresService{c}, &CategoriesService{c}, &ProductsService{c}, &InventoryService{c},
-		&CheckoutService{c}, &OrdersService{c}, &DeliveryService{c}, &EventsService{c}, &EndpointsService{c}, &KeysService{c}, &RequestsService{c}}
+		&CheckoutService{c}, &OrdersService{c}, &DeliveryService{c}, &EventsService{c}, &EndpointsService{c}, &KeysService{c}, &RequestsService{c}, &SandboxService{c}}
 	return c, nil
 }
 

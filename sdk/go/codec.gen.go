@@ -466,6 +466,34 @@ func (v RotateRequest) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
+var membersOfSandboxActRequest = setOf("action", "amount_cents")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *SandboxActRequest) UnmarshalJSON(text []byte) error {
+	type plain SandboxActRequest
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfSandboxActRequest)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v SandboxActRequest) MarshalJSON() ([]byte, error) {
+	type plain SandboxActRequest
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfSandboxActReply = setOf("ok", "order_id", "action", "status", "trace_id")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *SandboxActReply) UnmarshalJSON(text []byte) error {
+	type plain SandboxActReply
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfSandboxActReply)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v SandboxActReply) MarshalJSON() ([]byte, error) {
+	type plain SandboxActReply
+	return marshal(plain(v), v.Extra)
+}
+
 var membersOfReadiness = setOf("ok")
 
 // UnmarshalJSON keeps members without a field in Extra.

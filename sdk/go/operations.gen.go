@@ -50,6 +50,7 @@ var (
 	opMakeKey               = operation[none, NewKey, IssuedKey]{"POST", "/v1/keys", false}
 	opRotateKey             = operation[none, RotateRequest, RotatedKey]{"POST", "/v1/keys/{key_id}/rotate", false}
 	opRevokeKey             = operation[none, EmptyRequest, KeyReply]{"POST", "/v1/keys/{key_id}/revoke", false}
+	opActInSandbox          = operation[none, SandboxActRequest, SandboxActReply]{"POST", "/v1/sandbox/orders/{order_id}/act", true}
 	opListRequests          = operation[ListRequestsQuery, none, LoggedRequestList]{"GET", "/v1/requests", false}
 	opGetRequest            = operation[none, none, LoggedRequestReply]{"GET", "/v1/requests/{request_id}", false}
 	opGetOpenapiDocument    = operation[none, none, none]{"GET", "/openapi.yaml", false}

@@ -69,6 +69,8 @@ const (
 	ErrorCodeModeNotAllowed ErrorCode = "mode_not_allowed"
 	// the key may not be used from this address
 	ErrorCodeAddressNotAllowed ErrorCode = "address_not_allowed"
+	// this is for test keys alone
+	ErrorCodeTestKeyOnly ErrorCode = "test_key_only"
 	// the key is restricted to other stores
 	ErrorCodeStoreNotAllowed ErrorCode = "store_not_allowed"
 	// the store does not deliver (quote)
@@ -797,6 +799,63 @@ type RotatedKey struct {
 type RotateRequest struct {
 	// How long the old one goes on working; 24 if left out. 0 ends it within 5 seconds.
 	OverlapHours *int64 `json:"overlap_hours,omitempty"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// SandboxActRequest is a schema of the API document.
+type SandboxActRequest struct {
+	Action SandboxAction `json:"action"`
+	// Of `merchant_refund`, in cents. If left out, all that is left.
+	AmountCents *int64 `json:"amount_cents,omitempty"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// SandboxAction: After one of `courier_next`, `courier_cancel`, `courier_return` and `courier_deliver`
+// that courier moves by these calls alone.
+type SandboxAction string
+
+const (
+	// the customer pays, as with the button of the page | the page is open
+	SandboxActionPay SandboxAction = "pay"
+	// the bank declines the card | the page is open, and fewer than ten cards were declined
+	SandboxActionDecline SandboxAction = "decline"
+	// the customer pays, also on a page that has expired; the payment is known 3 seconds later | it is not
+	// paid
+	SandboxActionPayLate SandboxAction = "pay_late"
+	// the time of the page is over | the page is open
+	SandboxActionExpireSession SandboxAction = "expire_session"
+	// the courier takes the next step | there is one
+	SandboxActionCourierNext SandboxAction = "courier_next"
+	// the courier gives up, and the next one is looked for while the goods are in the store | before the
+	// door
+	SandboxActionCourierCancel SandboxAction = "courier_cancel"
+	// the door stays shut, and the goods begin their way back | the courier has the goods
+	SandboxActionCourierReturn SandboxAction = "courier_return"
+	// the courier takes all steps that are left | before the door
+	SandboxActionCourierDeliver SandboxAction = "courier_deliver"
+	// the bank sends the money of the last refund back | a refund was made and has not failed
+	SandboxActionRefundFail SandboxAction = "refund_fail"
+	// the merchant confirms | the order is paid
+	SandboxActionMerchantConfirm SandboxAction = "merchant_confirm"
+	// the merchant cancels, and gives the money back | the order has not ended
+	SandboxActionMerchantCancel SandboxAction = "merchant_cancel"
+	// the merchant gives money back | money is left
+	SandboxActionMerchantRefund SandboxAction = "merchant_refund"
+)
+
+// SandboxActReply is a schema of the API document.
+type SandboxActReply struct {
+	// Always `true` in an answer that succeeds.
+	OK      bool          `json:"ok"`
+	OrderID string        `json:"order_id"`
+	Action  SandboxAction `json:"action"`
+	Status  OrderStatus   `json:"status"`
+	// The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call.
+	TraceID string `json:"trace_id"`
 
 	// Extra holds the members that this version of the SDK does not know.
 	Extra Extra `json:"-"`

@@ -54,6 +54,7 @@ var methods = map[string]string{
 	"revokeKey":             "Keys.Revoke",
 	"listRequests":          "Requests.List",
 	"getRequest":            "Requests.Get",
+	"actInSandbox":          "Sandbox.Act",
 }
 
 // tsMethod returns a method as TypeScript names it.

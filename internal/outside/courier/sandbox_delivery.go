@@ -1,6 +1,7 @@
 package courier
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,9 @@ type delivery struct {
 	Way              route
 	Step             int // position in the plan
 	Cancelled        bool
+	Why              string          `json:",omitempty"` // it was cancelled; empty: the merchant has done so
+	Manual           bool            `json:",omitempty"` // it moves by acts alone
+	Acts             sandbox.Acts    `json:",omitempty"`
 	SeenOn           commerce.Millis // time of the latest change
 	ReadyAt          commerce.Millis `json:",omitempty"` // when the goods can be picked up; 0: at once
 
@@ -66,8 +70,8 @@ var (
 		{status: commerce.CourierEnRoute, toDoor: true, at: 0.97, imminent: true},
 	}
 	arrival  = []stage{{status: commerce.CourierDone, toDoor: true, at: 1}}
-	quitting = []stage{{status: commerce.CourierCancelled, at: 0.75, reason: "The courier could not come to the store."}}
-	failing  = []stage{{status: commerce.CourierCancelled, toDoor: true, at: 0.5, reason: "The courier had an accident. Nobody was hurt."}}
+	quitting = []stage{{status: commerce.CourierCancelled, at: 0.75, reason: notCame}}
+	failing  = []stage{{status: commerce.CourierCancelled, toDoor: true, at: 0.5, reason: accident}}
 	goBack   = []stage{
 		{status: commerce.CourierReturning, toDoor: true, at: 0.97, reason: notThere},
 		{status: commerce.CourierReturning, toDoor: true, at: 0.5, reason: notThere},
@@ -77,6 +81,8 @@ var (
 
 const (
 	notThere  = "The customer was not there."
+	notCame   = "The courier could not come to the store."
+	accident  = "The courier had an accident. Nobody was hurt."
 	cancelled = "The delivery was cancelled by who had asked for it."
 )
 
@@ -139,7 +145,7 @@ func (s *Sandbox) view(x delivery) Delivery {
 		v.Courier.At = &place
 	}
 	if x.Cancelled {
-		v.Status, v.Imminent, v.Reason = commerce.CourierCancelled, false, cancelled
+		v.Status, v.Imminent, v.Reason = commerce.CourierCancelled, false, cmp.Or(x.Why, cancelled)
 		return v
 	}
 	pickup, dropoff := s.left(x, at)
@@ -195,7 +201,7 @@ func (x *delivery) check() error {
 // same ids; only their time is later.
 func (s *Sandbox) Step(_ context.Context, o sandbox.Object) (sandbox.Step, error) {
 	x, err := decodeDelivery(o.Data)
-	if err != nil || !x.moves() {
+	if err != nil || x.Manual || !x.moves() {
 		return sandbox.Step{}, err
 	}
 	s.advance(&x)

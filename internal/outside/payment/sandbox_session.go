@@ -26,11 +26,12 @@ type session struct {
 	ID        string
 	Request   SessionRequest
 	Status    SessionStatus
-	Email     string   // typed by the customer if the request has none
-	PaymentID string   // empty: not paid
-	Refunds   []refund // oldest first
-	Told      int      // number of callbacks so far, which is the number of the latest
-	Declines  int      // how many of them report a declined card
+	Email     string       // typed by the customer if the request has none
+	PaymentID string       // empty: not paid
+	Refunds   []refund     // oldest first
+	Told      int          // number of callbacks so far, which is the number of the latest
+	Declines  int          // how many of them report a declined card
+	Acts      sandbox.Acts `json:",omitempty"`
 
 	callbacks []sandbox.Callback // of the current change
 }
@@ -90,20 +91,29 @@ func (x *session) pay(email string, now time.Time, delay time.Duration) {
 		x.decline(email, now)
 		return
 	}
-	x.Status, x.PaymentID = SessionPaid, derive(paymentPrefix, x.ID)
 	var late time.Duration
 	if asks(x.email(), tagLate) {
 		late = delay
 	}
-	paid := Callback{Kind: CallbackPaid, PaymentID: x.PaymentID, AmountCents: x.Request.TotalCents}
-	x.post(late, paid)
+	paid := x.paid(late)
 	if asks(x.email(), tagUnordered) {
 		paid.Kind = CallbackPending
 		x.post(late+delay, paid)
 	}
 }
 
-const declined = "The card was declined."
+// paid notes that the customer has paid, and returns the callback that says so after a time.
+func (x *session) paid(after time.Duration) Callback {
+	x.Status, x.PaymentID = SessionPaid, derive(paymentPrefix, x.ID)
+	callback := Callback{Kind: CallbackPaid, PaymentID: x.PaymentID, AmountCents: x.Request.TotalCents}
+	x.post(after, callback)
+	return callback
+}
+
+const (
+	declined = "The card was declined."
+	sentBack = "The customer's bank sent the money back."
+)
 
 // maxDeclines bounds the callbacks about declined cards of one session, because its
 // page needs no key.
@@ -170,7 +180,7 @@ func (x *session) refund(r RefundRequest, now time.Time, delay time.Duration) (R
 	callback := Callback{Kind: CallbackRefunded, PaymentID: x.PaymentID, AmountCents: r.AmountCents, RefundID: made.ID, OurRefundID: r.ID}
 	x.post(0, callback)
 	if fails {
-		callback.Kind, callback.Message = CallbackRefundFailed, "The customer's bank sent the money back."
+		callback.Kind, callback.Message = CallbackRefundFailed, sentBack
 		x.post(delay, callback)
 	}
 	return Refund{made.ID}, nil

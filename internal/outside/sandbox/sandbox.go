@@ -77,7 +77,7 @@ type Kind struct {
 }
 
 // Change has f change an object whose JSON is a T, and stores the result with the
-// callbacks that f returns: all or nothing. Without callbacks nothing is stored, so f
+// callbacks that f returns: all or nothing. If these are nil, nothing is stored, so f
 // may also just look at the object. If the object was changed meanwhile, f is called
 // again with its new state. Errors: k.Missing, an error of f, or one of storage.
 func Change[T any](ctx context.Context, objects Objects, k Kind, id string, f func(*T) ([]Callback, error)) (T, error) {
@@ -101,7 +101,7 @@ func Change[T any](ctx context.Context, objects Objects, k Kind, id string, f fu
 		if err != nil {
 			return none, err
 		}
-		if len(callbacks) == 0 {
+		if callbacks == nil {
 			return x, nil
 		}
 		object.Data, err = json.Marshal(x)

@@ -8,6 +8,7 @@ import { Endpoints } from "./endpoints.js";
 import { Keys } from "./keys.js";
 import { Checkout, Delivery, Orders } from "./orders.js";
 import { Requests } from "./requests.js";
+import { Sandbox } from "./sandbox.js";
 import { Service } from "./service.js";
 import { type ClientOptions, Transport } from "./transport.js";
 
@@ -32,6 +33,7 @@ export class Purveyor {
   readonly endpoints: Endpoints;
   readonly keys: Keys;
   readonly requests: Requests;
+  readonly sandbox: Sandbox;
 
   constructor(options: ClientOptions) {
     const transport = new Transport(options);
@@ -47,5 +49,6 @@ export class Purveyor {
     this.endpoints = new Endpoints(transport);
     this.keys = new Keys(transport);
     this.requests = new Requests(transport);
+    this.sandbox = new Sandbox(transport);
   }
 }

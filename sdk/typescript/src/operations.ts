@@ -51,6 +51,7 @@ export const operations = {
   makeKey: operation<void, types.NewKey, types.IssuedKey>("POST", "/v1/keys", false),
   rotateKey: operation<void, types.RotateRequest, types.RotatedKey>("POST", "/v1/keys/{key_id}/rotate", false),
   revokeKey: operation<void, types.EmptyRequest, types.KeyReply>("POST", "/v1/keys/{key_id}/revoke", false),
+  actInSandbox: operation<void, types.SandboxActRequest, types.SandboxActReply>("POST", "/v1/sandbox/orders/{order_id}/act", true),
   listRequests: operation<types.ListRequestsQuery, void, types.LoggedRequestList>("GET", "/v1/requests", false),
   getRequest: operation<void, void, types.LoggedRequestReply>("GET", "/v1/requests/{request_id}", false),
   getOpenapiDocument: operation<void, void, void>("GET", "/openapi.yaml", false),

@@ -45,6 +45,7 @@ export type ErrorCode =
   | "scope_missing"
   | "mode_not_allowed"
   | "address_not_allowed"
+  | "test_key_only"
   | "store_not_allowed"
   | "delivery_not_enabled"
   | "not_found"
@@ -537,6 +538,40 @@ export interface RotatedKey {
 export interface RotateRequest {
   /** How long the old one goes on working; 24 if left out. 0 ends it within 5 seconds. */
   overlap_hours?: number;
+}
+
+export interface SandboxActRequest {
+  action: SandboxAction;
+  /** Of `merchant_refund`, in cents. If left out, all that is left. */
+  amount_cents?: number;
+}
+
+/**
+ * After one of `courier_next`, `courier_cancel`, `courier_return` and `courier_deliver` that courier
+ * moves by these calls alone.
+ */
+export type SandboxAction =
+  | "pay"
+  | "decline"
+  | "pay_late"
+  | "expire_session"
+  | "courier_next"
+  | "courier_cancel"
+  | "courier_return"
+  | "courier_deliver"
+  | "refund_fail"
+  | "merchant_confirm"
+  | "merchant_cancel"
+  | "merchant_refund";
+
+export interface SandboxActReply {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  order_id: string;
+  action: SandboxAction;
+  status: OrderStatus;
+  /** The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call. */
+  trace_id: string;
 }
 
 /** No field is needed. */
