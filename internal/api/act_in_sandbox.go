@@ -50,12 +50,12 @@ func (in actIn) read(order commerce.Order) (service.SandboxAct, error) {
 	var c check
 	act := service.SandboxAct{Order: order, Action: c.Required("action", in.Action, jsonin.MaxID)}
 	if !slices.Contains(testActions, act.Action) {
-		c.Fail("action", "must be one of "+strings.Join(testActions, ", "))
+		c.Fail("action", "must be one of %s", strings.Join(testActions, ", "))
 	}
 	if amount := c.OptBetween("amount_cents", in.AmountCents, 1, int64(commerce.MaxTotal)); amount != nil {
 		act.AmountCents = commerce.Cents(*amount)
 		if act.Action != service.MerchantRefund {
-			c.Fail("amount_cents", "is for "+service.MerchantRefund+" alone")
+			c.Fail("amount_cents", "is for %s alone", service.MerchantRefund)
 		}
 	}
 	return act, c.Err
