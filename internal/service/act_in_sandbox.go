@@ -109,7 +109,7 @@ func (in SandboxAct) act() sandbox.Act {
 func (s *Service) actAsMerchant(ctx context.Context, by Caller, in SandboxAct) (err error) {
 	by.Actor = commerce.Actor{Kind: commerce.ActorStaff, ID: SandboxName, Mode: commerce.Test, TraceID: by.TraceID, Address: by.Address}
 	if in.Action == MerchantConfirm {
-		_, err = s.ConfirmOrder(ctx, by, in.Order)
+		_, err = s.ConfirmOrder(ctx, by, ConfirmOrder{Order: in.Order})
 		return err
 	}
 	if in.Repeat.Key.Key == "" { // the key carries the outcome of the refund to this call
