@@ -57,9 +57,10 @@ var arrows = map[string][]string{
 	"api":                       {"web", "api/wire", "jsonin", "commerce", "requestlog", "service", "storage", "env"},
 	"api/wire":                  {"commerce"},
 	"signin":                    {"commerce", "env"},
-	"backoffice":                {"backoffice/chart", "maps", "backoffice/ui", "jsonin", "productcsv", "web", "commerce", "requestlog", "service", "storage", "signin", "env"},
-	"backoffice/ui":             {"web"},
-	"backoffice/chart":          {},
+	"site":                      {"site/chart", "site/ui", "commerce", "requestlog"},
+	"backoffice":                {"site", "site/chart", "maps", "site/ui", "jsonin", "productcsv", "web", "commerce", "requestlog", "service", "storage", "signin", "env"},
+	"site/ui":                   {"web"},
+	"site/chart":                {},
 	"maps":                      {"commerce"},
 	"devdocs":                   {"devdocs/openapi", "devdocs/sample", "env", "web"},
 	"tracking":                  {"commerce", "env", "maps", "service", "web"},
@@ -88,7 +89,7 @@ var arrows = map[string][]string{
 
 // pure packages do no I/O, read no clock, draw nothing and know no wire format, and
 // neither does a package of the module that they import.
-var pure = []string{"commerce", "command", "backoffice/chart", "maps"}
+var pure = []string{"commerce", "command", "site/chart", "maps"}
 
 // Of package time they use the types alone: TestPureTime.
 var impure = []string{"os", "io", "io/fs", "net", "net/http", "crypto/rand", "math/rand", "math/rand/v2", "log", "log/slog",

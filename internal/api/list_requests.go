@@ -1,13 +1,10 @@
 package api
 
 import (
-	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"purveyor/internal/api/wire"
@@ -119,7 +116,10 @@ func requestFilter(r *request) (f requestlog.Filter, tag string, err error) {
 		given = append(given, value)
 		return value
 	}
-	f.Statuses = answerStatuses(q, text("status"))
+	var fine bool
+	if f.Statuses, fine = requestlog.ParseStatuses(text("status")); !fine {
+		q.Fail("invalid_query", "status", "must be a list of statuses such as 404,5xx")
+	}
 	f.Method, f.Operation, f.Code, f.KeyID = text("method"), text("operation"), text("code"), text("key_id")
 	f.OrderID, f.TraceID = text("order_id"), text("trace_id")
 	if !slices.Contains([]string{"", http.MethodGet, http.MethodHead, http.MethodPost}, f.Method) {
@@ -140,24 +140,4 @@ func requestFilter(r *request) (f requestlog.Filter, tag string, err error) {
 		return id, ok && commerce.IsID(commerce.PrefixRequest, id)
 	})
 	return f, tag, q.Err()
-}
-
-// answerStatuses reads a list of statuses such as 404 and 4xx.
-func answerStatuses(q *web.Query, text string) (list []requestlog.Statuses) {
-	if text == "" {
-		return nil
-	}
-	for part := range strings.SplitSeq(text, ",") {
-		from, err := strconv.Atoi(strings.Replace(part, "xx", "00", 1))
-		if err != nil || len(part) != 3 || from < 100 || from > 599 {
-			q.Fail("invalid_query", "status", "must be a list of statuses such as 404,5xx")
-		}
-		to := from
-		if strings.HasSuffix(part, "xx") {
-			to += 99
-		}
-		list = append(list, requestlog.Statuses{From: from, To: to})
-	}
-	slices.SortFunc(list, func(a, b requestlog.Statuses) int { return cmp.Compare(a.From, b.From) })
-	return list
 }

@@ -8,10 +8,12 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/requestlog"
 	"purveyor/internal/testkit/browser"
 	"purveyor/internal/testkit/fixture"
 
@@ -61,6 +63,9 @@ func openEvil(t *testing.T) *matrix {
 			Sessions: []commerce.Session{{ID: "a", UserID: m.person.ID, Agent: evil, Address: evil, CreatedOn: at, SeenOn: at, ExpiresOn: at + 1_000_000_000}}}
 	})
 	m.values["outbox/{id}"] = "out_2"
+	m.values["requests/{rid}"] = m.logged(requestlog.Call{Method: evil, Target: "/v1/" + evil, Operation: evil, Status: 400, Code: evil, StoreID: evil, OrderID: m.order.ID, Address: evil, TraceID: evil,
+		RequestHeaders: http.Header{"User-Agent": {evil}, "Accept": {evil}, "Content-Type": {"application/json"}}, ResponseHeaders: http.Header{"Content-Type": {"application/json"}},
+		RequestBody: requestlog.Body{Text: []byte(`{"sku":` + strconv.Quote(evil) + `}`)}, ResponseBody: requestlog.Body{Text: []byte(`{"error":` + strconv.Quote(evil) + `}`)}})
 	return m
 }
 
@@ -105,7 +110,7 @@ func TestTextsStayTexts(t *testing.T) {
 		}
 	}
 	order := Prefix + "/orders/" + m.order.ID
-	for _, path := range []string{order, order + "/slip", order + "/cancel", Prefix + "/board", Prefix + "/orders", Prefix + "/attention", productsPath, productPath("prd_0"), productPath("prd_0") + "/edit", Prefix + "/outbox", Prefix + "/outbox/out_2", Prefix + "/people/" + m.person.ID} {
+	for _, path := range []string{order, order + "/slip", order + "/cancel", Prefix + "/board", Prefix + "/orders", Prefix + "/attention", productsPath, productPath("prd_0"), productPath("prd_0") + "/edit", Prefix + "/outbox", Prefix + "/outbox/out_2", Prefix + "/people/" + m.person.ID, partnerAt + "/requests", partnerAt + "/requests/" + m.values["requests/{rid}"]} {
 		if !met[path] {
 			t.Errorf("%s does not show the texts, so this test says nothing of it", path)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/site"
 )
 
 const (
@@ -114,7 +115,7 @@ func (v *visit) reasonRows(reasons []commerce.Attention, stores map[string]comme
 			may = commerce.MayWriteRefunds
 		}
 		rows[i] = reasonRow{Attention: a, Words: wordsOfReason(a.Code), Order: orders[keys[i]], URL: ordersPath + "/" + a.OrderID, Store: cmp.Or(store.Name, a.StoreID),
-			Zone: zoneOf(store), Resolve: a.Code != commerce.AttentionRefundRequested && v.user.May(may, a.StoreID)}
+			Zone: site.ZoneOf(store), Resolve: a.Code != commerce.AttentionRefundRequested && v.user.May(may, a.StoreID)}
 		rows[i].Act = v.nextStep(rows[i])
 	}
 	return rows, nil

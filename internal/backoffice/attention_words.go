@@ -1,6 +1,9 @@
 package backoffice
 
-import "purveyor/internal/commerce"
+import (
+	"purveyor/internal/commerce"
+	"purveyor/internal/site"
+)
 
 // reasonWords explain a reason to look at an order.
 type reasonWords struct {
@@ -59,5 +62,5 @@ func wordsOfReason(code commerce.AttentionCode) reasonWords {
 	if w, known := reasonsInWords[code]; known {
 		return w
 	}
-	return reasonWords{Title: actionWord(string(code)), Means: "Look at the order", Step: "Look at the order"}
+	return reasonWords{Title: site.Word(string(code)), Means: "Look at the order", Step: "Look at the order"}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/site"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -93,7 +94,7 @@ func (f auditFilter) query() template.URL {
 func (f auditFilter) has(e commerce.AuditEntry, who string) bool {
 	part := func(text, of string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(of)) }
 	return (f.Store == "" || e.StoreID == f.Store) && (part(who, f.Actor) || part(e.Actor, f.Actor)) &&
-		(part(e.Action, f.Action) || part(actionWord(e.Action), f.Action))
+		(part(e.Action, f.Action) || part(site.Word(e.Action), f.Action))
 }
 
 // walkAudit calls show for the selected entries, the newest first, from behind the entry with an
@@ -195,14 +196,14 @@ func changesOf(e commerce.AuditEntry) (list []auditChange) {
 	for _, table := range slices.Sorted(maps.Keys(after)) {
 		rows, was := members(after[table]), members(before[table])
 		if rows == nil {
-			list = append(list, auditChange{Column: actionWord(table), After: shownValue(after[table]), New: true})
+			list = append(list, auditChange{Column: site.Word(table), After: shownValue(after[table]), New: true})
 			continue
 		}
 		for _, key := range slices.Sorted(maps.Keys(rows)) {
 			old, known := was[key]
 			columns, stored := members(rows[key]), members(old)
 			for _, column := range slices.Sorted(maps.Keys(columns)) {
-				list = append(list, auditChange{Row: actionWord(table) + " " + key, Column: actionWord(column),
+				list = append(list, auditChange{Row: site.Word(table) + " " + key, Column: site.Word(column),
 					Before: shownValue(stored[column]), After: shownValue(columns[column]), New: !known})
 			}
 		}

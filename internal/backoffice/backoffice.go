@@ -19,6 +19,7 @@ import (
 	"purveyor/internal/requestlog"
 	"purveyor/internal/service"
 	"purveyor/internal/signin"
+	"purveyor/internal/site"
 	"purveyor/internal/storage"
 	"purveyor/internal/web"
 )
@@ -97,23 +98,10 @@ func New(reads Reads, uses *service.Service, o Options) (*Office, error) {
 	return office, nil
 }
 
-// policy is the Content-Security-Policy of all pages: nothing comes from anywhere else, and
-// no script or style stands in a page.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-
 // ServeHTTP serves the paths below Prefix. It must run inside web.Trace.
 func (o *Office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	protect(w.Header())
+	site.Protect(w.Header())
 	o.handler.ServeHTTP(w, r)
-}
-
-// protect sets the headers of every page.
-func protect(h http.Header) {
-	h.Set("Content-Security-Policy", policy)
-	h.Set("Referrer-Policy", "same-origin")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Cache-Control", "no-store")
 }
 
 // mux routes by the table. A path that is not in it, or not with this method, gets a page, too.

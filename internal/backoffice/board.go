@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/site"
 )
 
 // boardRoutes are the pages for the kitchen and the counter.
@@ -172,11 +173,11 @@ func (v *visit) slip(o commerce.Order) error {
 	if err != nil {
 		return err
 	}
-	page := slipPage{orderPage: orderPage{orderFacts: f, Zone: zoneOf(f.Store), URL: Prefix + "/orders/" + o.ID}, Partner: f.orderedFrom()}
+	page := slipPage{orderPage: orderPage{orderFacts: f, Zone: site.ZoneOf(f.Store), URL: Prefix + "/orders/" + o.ID}, Partner: f.orderedFrom()}
 	if page.Lines, err = v.shownLines(o); err != nil {
 		return err
 	}
-	return v.page("slip", "Order "+short(o.ID), page)
+	return v.page("slip", "Order "+site.Short(o.ID), page)
 }
 
 // orderedFrom is where the customer ordered.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/site"
 	"purveyor/internal/storage"
 )
 
@@ -295,7 +296,7 @@ func (h *boardHub) render(o *commerce.Order, facts *cardFacts, key cardKey) *car
 	for i, name := range facts.products {
 		data.Lines = append(data.Lines, cardLine{o.Lines[i].Quantity, name})
 	}
-	data.How, data.HowIcon = howOf(o, facts.delivery, zoneOf(store))
+	data.How, data.HowIcon = howOf(o, facts.delivery, site.ZoneOf(store))
 	if key.acts {
 		possible := func(t commerce.Trigger) bool { _, err := o.Check(t); return err == nil }
 		data.Confirm = possible(commerce.Confirm)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/site"
 	"purveyor/internal/storage"
 )
 
@@ -52,5 +53,5 @@ func (v *visit) zoneOfPartner(p commerce.Partner) (*time.Location, error) {
 	if notFound(err) {
 		return time.UTC, nil
 	}
-	return zoneOf(store), err
+	return site.ZoneOf(store), err
 }

@@ -1,8 +1,6 @@
 package backoffice
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"slices"
@@ -12,6 +10,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
+	"purveyor/internal/site"
 	"purveyor/internal/storage"
 )
 
@@ -138,7 +137,7 @@ func (v *visit) partnerEvents(p commerce.Partner) error {
 	if page.Kind != "" {
 		q.kinds = []commerce.WebhookKind{commerce.WebhookKind(page.Kind)}
 	}
-	if q.since, q.until, err = dates(page.From, page.Until, page.Zone); err != nil {
+	if q.since, q.until, err = site.Dates(page.From, page.Until, page.Zone); err != nil {
 		return err
 	}
 	endpoints, err := v.o.reads.Endpoints(v.Context(), []string{p.ID})
@@ -157,26 +156,6 @@ func (v *visit) partnerEvents(p commerce.Partner) error {
 	return v.page("partner_events", "Events of "+p.Name, page)
 }
 
-// dates are the bounds of a range of times as forms have them: a day, or a time of a day. A range
-// ends with the given day, and before a given time.
-func dates(from, until string, zone *time.Location) (since, end commerce.Millis, err error) {
-	read := func(name, text string, days int) commerce.Millis {
-		if text == "" {
-			return 0
-		}
-		if day, failed := time.ParseInLocation(time.DateOnly, text, zone); failed == nil {
-			return commerce.MillisOf(day.AddDate(0, 0, days))
-		}
-		at, failed := time.ParseInLocation("2006-01-02T15:04", text, zone)
-		if failed != nil {
-			err = commerce.Invalid(name, "A day is needed, like 2026-11-25")
-		}
-		return commerce.MillisOf(at)
-	}
-	since, end = read("from", from, 0), read("until", until, 1)
-	return since, end, err
-}
-
 // partnerEventPage is the data of the page "partner_event".
 type partnerEventPage struct {
 	commerce.Partner
@@ -190,6 +169,7 @@ type partnerEventPage struct {
 	Next      commerce.Millis // of the next try; 0: not known, or there is none
 	MayResend bool
 	Key       string
+	Requests  string // the URL of the partner's requests; empty: the user may not see them
 	WhyNot    string // why it cannot be sent again
 }
 
@@ -213,7 +193,10 @@ func (v *visit) partnerEvent(p commerce.Partner) error {
 	if err != nil {
 		return err
 	}
-	page := partnerEventPage{Partner: p, URL: Prefix + "/partners/" + p.ID, Body: indented(e.Data), Key: v.NewKey()}
+	page := partnerEventPage{Partner: p, URL: Prefix + "/partners/" + p.ID, Body: site.Indented(e.Data), Key: v.NewKey()}
+	if v.seesRequests() {
+		page.Requests = page.URL + "/requests"
+	}
 	if page.Zone, err = v.zoneOfPartner(p); err != nil {
 		return err
 	}
@@ -241,7 +224,7 @@ func (v *visit) partnerEvent(p commerce.Partner) error {
 	case fate.waits:
 		page.WhyNot = "It is waiting already"
 	}
-	return v.page("partner_event", "Event "+string(e.Kind)+" "+short(e.ID), page)
+	return v.page("partner_event", "Event "+string(e.Kind)+" "+site.Short(e.ID), page)
 }
 
 // mayResend reports whether the user may have an event sent again: of an own store, or of a
@@ -263,15 +246,6 @@ func (v *visit) resendEvent(p commerce.Partner) error {
 		return err
 	}
 	return v.done(Prefix+"/partners/"+p.ID+"/events/"+e.ID, "The event is sent again. Load this page again to see the answer")
-}
-
-// indented is JSON on several lines.
-func indented(data []byte) string {
-	var b bytes.Buffer
-	if json.Indent(&b, data, "", "  ") != nil {
-		return string(data)
-	}
-	return b.String()
 }
 
 // fate is what became of an event.

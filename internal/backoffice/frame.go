@@ -2,11 +2,10 @@ package backoffice
 
 import (
 	"cmp"
-	"html/template"
 	"strings"
 
-	"purveyor/internal/backoffice/ui"
 	"purveyor/internal/commerce"
+	"purveyor/internal/site/ui"
 )
 
 // What the layout shows around each page.
@@ -78,13 +77,6 @@ func (v *visit) Tabs() (list []link) {
 	}
 	return list
 }
-
-// icon is a picture of the sprite. It always stands beside a word, so screen readers skip it.
-func icon(name string) template.HTML {
-	return template.HTML(`<svg class="icon" aria-hidden="true"><use href="` + icons + `#` + template.HTMLEscapeString(name) + `"/></svg>`)
-}
-
-var icons = ui.Path("icons.svg")
 
 // looks are routes of what all pages need.
 var looks = []route{

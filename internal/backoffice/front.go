@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"purveyor/internal/site"
 	"purveyor/internal/web"
 )
 
@@ -16,7 +17,7 @@ func (o *Office) Front(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		protect(w.Header())
+		site.Protect(w.Header())
 		w.Header().Set("Vary", "Accept")
 		v := &visit{Request: r, w: web.WriterOf(w), o: o}
 		v.render(http.StatusOK, "front", frame{Title: "Purveyor", Content: o.publicURL})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"purveyor/internal/site"
 	"purveyor/internal/web"
 )
 
@@ -39,7 +40,7 @@ func TestFront(t *testing.T) {
 			}
 			continue
 		}
-		if w.Code != http.StatusOK || w.Header().Get("Content-Security-Policy") != policy || w.Header().Get("Vary") != "Accept" {
+		if w.Code != http.StatusOK || w.Header().Get("Content-Security-Policy") != site.Policy || w.Header().Get("Vary") != "Accept" {
 			t.Errorf("%s %q: %d %v", c.method, c.accept, w.Code, w.Header())
 		}
 		for _, want := range []string{`href="/office"`, `href="/openapi.yaml"`, `href="/docs"`, "curl 'http://shop.example/v1/products"} {

@@ -10,10 +10,11 @@ import (
 	"slices"
 	"testing"
 
-	"purveyor/internal/backoffice/chart"
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
 	"purveyor/internal/maps"
+	"purveyor/internal/site"
+	"purveyor/internal/site/chart"
 	"purveyor/internal/testkit/browser"
 	"purveyor/internal/web"
 
@@ -62,7 +63,7 @@ func showing(t *testing.T, user commerce.User, page string, content any) *httpte
 	if err != nil {
 		t.Fatal(err)
 	}
-	layout := template.Must(template.New("").Funcs(words).Funcs(lookWords).ParseFS(pageFiles, "pages/layout.html"))
+	layout := template.Must(template.New("").Funcs(words).Funcs(site.Words).ParseFS(pageFiles, "pages/layout.html"))
 	shown := template.Must(layout.Parse(page))
 	pages()["test"] = shown
 	t.Cleanup(func() { delete(pages(), "test") })

@@ -13,10 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"purveyor/internal/backoffice/ui"
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
+	"purveyor/internal/requestlog"
 	"purveyor/internal/service"
+	"purveyor/internal/site/ui"
 	"purveyor/internal/storage"
 	"purveyor/internal/testkit/fixture"
 	"purveyor/internal/testkit/memory"
@@ -99,9 +100,10 @@ func openMatrix(t *testing.T, path string) *matrix {
 		m.order = m.Order(m.order.Key())
 	}
 	event := m.Events(fixture.PartnerID)[0].ID
+	request := m.logged(requestlog.Call{Target: "/v1/orders/" + m.order.ID, OrderID: m.order.ID})
 	m.person, m.secret = made.User, []string{m.order.ID, m.order.ExternalID, fixture.ProductID(0), fixture.PartnerID, event, "out_1", "Main St"}
 	m.values = map[string]string{"orders/{id}": m.order.ID, "attention/{code}": string(raised.Code), "products/{id}": fixture.ProductID(0), "categories/{id}": fixture.CategoryID,
-		"people/{id}": made.User.ID, "outbox/{id}": "out_1", "stores/{id}": fixture.StoreID, "partners/{id}": fixture.PartnerID, "events/{eid}": event, "keys/{key}": fixture.KeyID(fixture.PartnerID, commerce.Live),
+		"people/{id}": made.User.ID, "outbox/{id}": "out_1", "stores/{id}": fixture.StoreID, "partners/{id}": fixture.PartnerID, "events/{eid}": event, "requests/{rid}": request, "keys/{key}": fixture.KeyID(fixture.PartnerID, commerce.Live),
 		"static/{file}": strings.TrimPrefix(ui.Path("office.js"), ui.Prefix)}
 	return m
 }

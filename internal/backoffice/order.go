@@ -10,6 +10,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/maps"
+	"purveyor/internal/site"
 	"purveyor/internal/storage"
 )
 
@@ -59,6 +60,7 @@ type orderPage struct {
 	Note      string                 // that was typed into it
 	MayMoney  bool                   // the user may resolve reasons about money
 	MayWork   bool                   // the user may resolve other reasons
+	Requests  string                 // the URL of the partner's requests; empty: the user may not see them
 }
 
 // shownLine is a line of the order with the present name of its product.
@@ -74,7 +76,7 @@ func (v *visit) order(o commerce.Order) error {
 	if err != nil {
 		return err
 	}
-	return v.page("order", "Order "+short(o.ID), page)
+	return v.page("order", "Order "+site.Short(o.ID), page)
 }
 
 func (v *visit) orderPage(o commerce.Order) (orderPage, error) {
@@ -82,8 +84,11 @@ func (v *visit) orderPage(o commerce.Order) (orderPage, error) {
 	if err != nil {
 		return orderPage{}, err
 	}
-	page := orderPage{orderFacts: f, Zone: zoneOf(f.Store), Now: v.now(), Reasons: f.open(), URL: Prefix + "/orders/" + f.Order.ID, Tracking: v.o.pages.PageOf(f.Order.ID), Part: v.URL.Query().Get("part"),
+	page := orderPage{orderFacts: f, Zone: site.ZoneOf(f.Store), Now: v.now(), Reasons: f.open(), URL: Prefix + "/orders/" + f.Order.ID, Tracking: v.o.pages.PageOf(f.Order.ID), Part: v.URL.Query().Get("part"),
 		MayMoney: v.user.May(commerce.MayWriteRefunds, f.Order.StoreID), MayWork: v.user.May(commerce.MayAdvanceOrders, f.Order.StoreID)}
+	if o.PartnerID != "" && v.seesRequests() {
+		page.Requests = Prefix + "/partners/" + o.PartnerID + "/requests"
+	}
 	page.Situation = f.situation(page.clock)
 	next, some := f.next()
 	for _, a := range f.actions() {
@@ -195,6 +200,7 @@ func (v *visit) facts(o commerce.Order) (f orderFacts, err error) {
 	})
 	read(func() (err error) { f.Webhooks, err = v.webhooksOf(f); return })
 	read(func() (err error) { f.Audit, err = v.auditOf(f); return })
+	read(func() (err error) { f.Calls, err = v.callsOf(o); return })
 	return f, err
 }
 

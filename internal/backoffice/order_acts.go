@@ -7,6 +7,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
+	"purveyor/internal/site"
 )
 
 // act names the version of the order that the form was made from.
@@ -44,7 +45,7 @@ func asking(name string) func(*visit) error {
 		if minutes := o.ReadyInMinutes; minutes != nil {
 			page.Typed.Minutes = strconv.FormatInt(*minutes, 10)
 		}
-		return v.page("order_act", page.Act.Word+": order "+short(o.ID), page)
+		return v.page("order_act", page.Act.Word+": order "+site.Short(o.ID), page)
 	})
 }
 
@@ -85,7 +86,7 @@ func (v *visit) acted(o commerce.Order, name, said string, refused error) error 
 			page.Since = append(page.Since, e)
 		}
 	}
-	return v.again(refused, "order_act", page.Act.Word+": order "+short(o.ID), page)
+	return v.again(refused, "order_act", page.Act.Word+": order "+site.Short(o.ID), page)
 }
 
 // back is the page from which an act was sent.
@@ -105,7 +106,7 @@ func (v *visit) confirm(o commerce.Order) error {
 	if err == nil {
 		out, err = v.o.uses.ConfirmOrder(v.Context(), v.actor(), service.ConfirmOrder{Order: o, ReadyInMinutes: minutes})
 	}
-	said := "Order " + short(o.ID) + " is confirmed"
+	said := "Order " + site.Short(o.ID) + " is confirmed"
 	if err == nil && out.Pending != nil {
 		said += "; a courier is still being looked for"
 	}
@@ -128,12 +129,12 @@ func (v *visit) minutes() (*int64, error) {
 
 func (v *visit) markReady(o commerce.Order) error {
 	_, err := v.o.uses.MarkReady(v.Context(), v.actor(), service.Handover{Order: o})
-	return v.acted(o, doReady, "Order "+short(o.ID)+" is ready", err)
+	return v.acted(o, doReady, "Order "+site.Short(o.ID)+" is ready", err)
 }
 
 func (v *visit) markPickedUp(o commerce.Order) error {
 	_, err := v.o.uses.MarkPickedUp(v.Context(), v.actor(), service.Handover{Order: o})
-	return v.acted(o, doPickedUp, "Order "+short(o.ID)+" is picked up", err)
+	return v.acted(o, doPickedUp, "Order "+site.Short(o.ID)+" is picked up", err)
 }
 
 func (v *visit) dispatchAgain(o commerce.Order) error {
@@ -197,7 +198,7 @@ func (v *visit) cancel(o commerce.Order) error {
 	if err == nil {
 		out, err = v.o.uses.CancelOrder(v.Context(), v.actor(), service.CancelOrder{Order: o, Reason: reason, Refund: v.PostFormValue("refund") == "yes"}, once(v, answered[service.Cancelled]))
 	}
-	said := "Order " + short(o.ID) + " is cancelled"
+	said := "Order " + site.Short(o.ID) + " is cancelled"
 	if err == nil && out.Pending != nil {
 		said += "; a provider has not answered yet"
 	}
@@ -212,7 +213,7 @@ func (v *visit) resolveAttention(o commerce.Order) error {
 	since, _ := strconv.ParseInt(v.PostFormValue("since"), 10, 64) // none: whenever it was raised
 	_, err := v.o.uses.ResolveAttention(v.Context(), v.actor(), service.ResolveAttention{Order: o, Code: code, Since: commerce.Millis(since), Note: strings.TrimSpace(v.PostFormValue("note"))})
 	if err == nil {
-		return v.done(v.back(o), "Resolved: "+actionWord(string(code)))
+		return v.done(v.back(o), "Resolved: "+site.Word(string(code)))
 	}
 	now, failed := v.o.uses.FindOrder(v.Context(), v.caller(), o.ID)
 	if failed != nil {
@@ -223,7 +224,7 @@ func (v *visit) resolveAttention(o commerce.Order) error {
 		return err
 	}
 	page.Resolving, page.Note = code, v.PostFormValue("note")
-	return v.again(err, "order", "Order "+short(o.ID), page)
+	return v.again(err, "order", "Order "+site.Short(o.ID), page)
 }
 
 // answered is the stored answer of an act that is decided at once. Pages read the outcome from

@@ -10,6 +10,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
+	"purveyor/internal/site"
 	"purveyor/internal/storage"
 )
 
@@ -118,7 +119,7 @@ func (v *visit) makeOrder() error {
 	if err == nil {
 		var id string
 		if id, err = v.sell(sale, fee, page.Typed.Pay); err == nil {
-			return v.done(Prefix+"/orders/"+id, "Order "+short(id)+" is made")
+			return v.done(Prefix+"/orders/"+id, "Order "+site.Short(id)+" is made")
 		}
 		if v.PostForm.Has("expected") {
 			page.Price, _ = v.priceOf(page.Store, sale, fee) // as it is now; the refusal is what counts

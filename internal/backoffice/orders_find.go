@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/site"
 	"purveyor/internal/storage"
 )
 
@@ -117,7 +118,7 @@ func zoneOfAll(stores []commerce.Store) *time.Location {
 	if len(stores) == 0 {
 		return time.UTC
 	}
-	return zoneOf(stores[0])
+	return site.ZoneOf(stores[0])
 }
 
 // partnersOf are the partners that sell in any of the stores, in the order of their names.
@@ -319,7 +320,7 @@ func (f orderFilter) rows(orders []commerce.Order) []orderRow {
 	rows := make([]orderRow, len(orders))
 	for i, o := range orders {
 		store := stores[o.StoreID]
-		rows[i] = orderRow{Order: o, URL: ordersPath + "/" + o.ID, Store: cmp.Or(store.Name, o.StoreID), Partner: cmp.Or(partners[o.PartnerID], o.PartnerID), Zone: zoneOf(store)}
+		rows[i] = orderRow{Order: o, URL: ordersPath + "/" + o.ID, Store: cmp.Or(store.Name, o.StoreID), Partner: cmp.Or(partners[o.PartnerID], o.PartnerID), Zone: site.ZoneOf(store)}
 	}
 	return rows
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/site"
 	"purveyor/internal/storage"
 )
 
@@ -109,8 +110,8 @@ func (m messageShown) Words() string {
 	case commerce.UnsentTestMode:
 		return "It is about a test order"
 	}
-	return actionWord(string(m.Reason))
+	return site.Word(string(m.Reason))
 }
 
 // Zone is the clock by which the message's time is shown.
-func (m messageShown) Zone() *time.Location { return zoneOf(m.Store) }
+func (m messageShown) Zone() *time.Location { return site.ZoneOf(m.Store) }

@@ -5,6 +5,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
+	"purveyor/internal/site"
 	"purveyor/internal/storage"
 )
 
@@ -22,9 +23,10 @@ type partnerPage struct {
 	Dead      string
 	Newest    []shownEvent
 	Zone      *time.Location
-	MayManage bool   // the user may change the partner
-	MayEvents bool   // the user may send events and stop them
-	WhyNot    string // why the user may not change the partner, although other partners
+	MayManage bool      // the user may change the partner
+	MayEvents bool      // the user may send events and stop them
+	Use       *site.Use // nil: not shown
+	WhyNot    string    // why the user may not change the partner, although other partners
 }
 
 // furtherEndpoint is an endpoint beside the callback URL.
@@ -82,6 +84,9 @@ func (v *visit) partner(p commerce.Partner) error {
 	if page.Zone, err = v.zoneOfPartner(p); err != nil {
 		return err
 	}
+	if page.Use, err = v.useOf(p, page.Zone); err != nil {
+		return err
+	}
 	if page.Names, err = v.storeNames([]commerce.Partner{p}); err != nil {
 		return err
 	}
@@ -108,7 +113,7 @@ func atMost(n int) string {
 	if n > jobRoom {
 		return "more than 1,000"
 	}
-	return count(n, "event")
+	return site.Count(n, "event")
 }
 
 // askPartner is the data of the page "partner_ask", which asks before an act on a partner.

@@ -10,9 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"purveyor/internal/backoffice/chart"
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
+	"purveyor/internal/site"
+	"purveyor/internal/site/chart"
 	"purveyor/internal/storage"
 )
 
@@ -63,7 +64,7 @@ func (v *visit) productPage(item commerce.Item) (page productPage, err error) {
 	if page.Store, err = v.o.reads.Store(v.Context(), item.StoreID); err != nil {
 		return page, err
 	}
-	page.Zone = zoneOf(page.Store)
+	page.Zone = site.ZoneOf(page.Store)
 	categories, err := v.o.reads.Categories(v.Context(), storage.CategoryFilter{})
 	if err != nil {
 		return page, err

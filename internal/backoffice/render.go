@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"purveyor/internal/site"
 	"purveyor/internal/web"
 )
 
@@ -24,7 +25,8 @@ var pages = sync.OnceValue(func() map[string]*template.Template {
 		panic(err) // they are embedded
 	}
 	list := map[string]*template.Template{}
-	layout := template.Must(template.New("").Funcs(words).Funcs(lookWords).ParseFS(pageFiles, "pages/layout.html", "pages/parts.html"))
+	layout := template.Must(template.New("").Funcs(words).Funcs(site.Words).ParseFS(pageFiles, "pages/layout.html", "pages/parts.html"))
+	template.Must(layout.ParseFS(site.Parts, "parts/*.html"))
 	for _, f := range files {
 		if name := strings.TrimSuffix(f.Name(), ".html"); name != "layout" && name != "parts" {
 			list[name] = template.Must(template.Must(layout.Clone()).ParseFS(pageFiles, path.Join("pages", f.Name())))

@@ -6,6 +6,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
+	"purveyor/internal/site"
 )
 
 // replayPage is the data of the page "partner_replay".
@@ -44,7 +45,7 @@ func (v *visit) replayRange(p commerce.Partner) (page replayPage, in service.Rep
 	for _, kind := range page.Chosen {
 		in.Kinds = append(in.Kinds, commerce.WebhookKind(kind))
 	}
-	in.Since, in.Until, err = dates(page.From, page.Until, zone)
+	in.Since, in.Until, err = site.Dates(page.From, page.Until, zone)
 	if err == nil && in.Since == 0 {
 		err = commerce.Invalid("from", "Please say from which day on")
 	}
@@ -84,7 +85,7 @@ func (v *visit) replay(p commerce.Partner) error {
 	if err != nil {
 		return v.againOr(err, "partner_replay", "Send events again: "+p.Name, page)
 	}
-	return v.done(page.URL+"/events", count(n, "event")+" will be sent again")
+	return v.done(page.URL+"/events", site.Count(n, "event")+" will be sent again")
 }
 
 // againOr answers a form that was refused with its page, and any other failure as it is.

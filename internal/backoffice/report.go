@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/site"
 	"purveyor/internal/storage"
 )
 
@@ -72,7 +73,7 @@ func newClocks(q reportQuery) clocks {
 			continue
 		}
 		c.slots[s.TimeZone] = nil
-		zone := zoneOf(s)
+		zone := site.ZoneOf(s)
 		from, until := midnight(q.From, zone), midnight(q.To.AddDate(0, 0, 1), zone)
 		if c.from == 0 || from < c.from {
 			c.from = from
@@ -84,7 +85,7 @@ func newClocks(q reportQuery) clocks {
 		if c.slots[s.TimeZone] != nil {
 			continue
 		}
-		zone, list := zoneOf(s), []slot{}
+		zone, list := site.ZoneOf(s), []slot{}
 		for at := c.from; at < c.until; at += hourOfMillis {
 			local := at.Time().In(zone)
 			at := slot{dayNumber(local) - dayNumber(q.From), local.Hour()}

@@ -5,8 +5,8 @@ import (
 	"html/template"
 	"math"
 
-	"purveyor/internal/backoffice/chart"
 	"purveyor/internal/commerce"
+	"purveyor/internal/site/chart"
 )
 
 // lineChart begins a chart of lines of a report.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/site"
 	"purveyor/internal/storage"
 )
 
@@ -78,7 +79,7 @@ func (v *visit) readReport() (p reportPage, err error) {
 		return p, err
 	}
 	if len(q.Stores) > 0 {
-		p.Zone = zoneOf(q.Stores[0])
+		p.Zone = site.ZoneOf(q.Stores[0])
 		p.Zones = slices.ContainsFunc(q.Stores, func(s commerce.Store) bool { return s.TimeZone != q.Stores[0].TimeZone })
 	}
 	position, err := v.o.reads.SumPosition(v.Context(), commerce.SumRun)

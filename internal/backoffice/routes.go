@@ -42,6 +42,7 @@ func table() []route {
 		productRoutes,
 		storeRoutes,
 		partnerRoutes,
+		requestRoutes,
 		reportRoutes,
 		peopleRoutes,
 		meRoutes,

@@ -3,6 +3,7 @@ package backoffice
 import (
 	"cmp"
 	"fmt"
+	"purveyor/internal/requestlog"
 	"slices"
 	"strings"
 
@@ -22,7 +23,8 @@ type orderFacts struct {
 	Jobs      []commerce.Job // that are about the order and not done
 	Webhooks  []sentEvent    // newest last
 	Audit     []commerce.AuditEntry
-	Names     map[string]string // of the products, by their ids
+	Calls     []requestlog.Entry // of the partner about the order
+	Names     map[string]string  // of the products, by their ids
 }
 
 // sentEvent is a webhook event with its attempts, oldest first.

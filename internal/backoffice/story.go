@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/site"
 )
 
 // Parts of a story, by which it can be filtered.
@@ -18,6 +19,7 @@ const (
 	partWebhook = "webhook"
 	partStock   = "stock"
 	partStaff   = "staff"
+	partCall    = "call"
 )
 
 // entry is one line of the story of an order.
@@ -30,11 +32,12 @@ type entry struct {
 	Detail  []string
 	Failed  bool
 	TraceID string
+	Request string // the id of the request that the entry tells of; empty: of none
 }
 
 // story merges all that happened to the order into one list, oldest first: its timeline with
-// the moves of stock, refunds, every webhook attempt, and the acts of staff that the timeline
-// does not tell of.
+// the moves of stock, refunds, the calls of its partner, every webhook attempt, and the acts of
+// staff that the timeline does not tell of.
 func (f orderFacts) story() []entry {
 	var list []entry
 	add := func(e entry) {
@@ -66,8 +69,12 @@ func (f orderFacts) story() []entry {
 	}
 	for _, a := range f.Audit {
 		if !f.toldBy(a) {
-			add(entry{At: a.CreatedOn, Part: partStaff, Title: actionWord(a.Action), Actor: a.Actor, TraceID: a.TraceID, Detail: nonEmpty(reasonOf(a))})
+			add(entry{At: a.CreatedOn, Part: partStaff, Title: site.Word(a.Action), Actor: a.Actor, TraceID: a.TraceID, Detail: nonEmpty(reasonOf(a))})
 		}
+	}
+	for _, c := range f.Calls {
+		add(entry{At: c.At, Part: partCall, TraceID: c.TraceID, Failed: c.Status >= 400, Request: c.ID, Actor: "partner:" + f.Partner.ID + "/" + c.KeyID,
+			Title: fmt.Sprintf("%s %s answered %d in %d ms", c.Method, c.Path, c.Status, c.Took.Milliseconds()), Detail: nonEmpty(c.Code)})
 	}
 	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(a.At, b.At) })
 	return list

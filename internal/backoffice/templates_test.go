@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"purveyor/internal/backoffice/ui"
+	"purveyor/internal/site"
+	"purveyor/internal/site/ui"
 )
 
 // banned is what no page may have: the policy would forbid it, or it would run what is not
@@ -38,7 +39,7 @@ func TestTemplates(t *testing.T) {
 			}
 		}
 	}
-	for status, name := range statusIcons {
+	for status, name := range site.StatusIcons {
 		if !sprite[name] {
 			t.Errorf("the icon of %s, %q, is not in the sprite", status, name)
 		}

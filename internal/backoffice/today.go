@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/site"
 	"purveyor/internal/storage"
 )
 
@@ -66,7 +67,7 @@ func (v *visit) today() error {
 	}
 	p := todayPage{Now: commerce.MillisOf(v.o.env.Now()), Zone: time.UTC}
 	if len(stores) > 0 {
-		p.Zone = zoneOf(stores[0])
+		p.Zone = site.ZoneOf(stores[0])
 	}
 	ids := make([]string, len(stores))
 	for i, s := range stores {
@@ -215,7 +216,7 @@ func (v *visit) partOfDay(stores []commerce.Store, now, through commerce.Millis,
 		if _, known := parts[s.TimeZone]; known {
 			continue
 		}
-		zone := zoneOf(s)
+		zone := site.ZoneOf(s)
 		day := now.Time().In(zone).AddDate(0, 0, -ago)
 		p := part{midnight(day, zone), commerce.MillisOf(through.Time().In(zone).AddDate(0, 0, -ago))}
 		parts[s.TimeZone], zones[s.TimeZone] = p, zone

@@ -3,7 +3,6 @@ package backoffice
 import (
 	"fmt"
 	"html/template"
-	"strings"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -11,13 +10,9 @@ import (
 
 // words are the functions of the templates.
 var words = template.FuncMap{
-	"money":    commerce.Cents.Dollars,
-	"short":    short,
-	"word":     actionWord,
 	"reason":   wordsOfReason,
 	"provider": providerName,
 	"offset":   offset,
-	"exact":    func(at commerce.Millis, zone *time.Location) template.HTML { return shown(at, zone, "2 Jan 15:04:05") },
 	"waited":   waited,
 	"utc":      func() *time.Location { return time.UTC },
 	"order":    func(id string) bool { _, ok := commerce.StoreNoOfOrder(id); return ok },
@@ -67,13 +62,4 @@ func offset(d time.Duration) string {
 		return fmt.Sprintf("+%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
 	}
 	return fmt.Sprintf("+%d days", d/(24*time.Hour))
-}
-
-// short is the end of an id: what people read to each other.
-func short(id string) string { return strings.ToUpper(id[max(0, len(id)-4):]) }
-
-// actionWord is a word of the program as people read it: "rotate_key" is "Rotate key".
-func actionWord(action string) string {
-	words := strings.ReplaceAll(action, "_", " ")
-	return strings.ToUpper(words[:min(1, len(words))]) + words[min(1, len(words)):]
 }

@@ -44,6 +44,7 @@ const (
 	MayManageEvents   Permission = "manage_events" // resend, replay, test, pause, resume
 	MayManagePartners Permission = "manage_partners"
 	// The permissions below are about no single store, so they need a grant for all.
+	MayReadRequests Permission = "read_requests" // the log of partners' requests
 	MayManagePeople Permission = "manage_people"
 	MayReadAudit    Permission = "read_audit"
 	MayMakeStores   Permission = "make_stores"
@@ -61,6 +62,7 @@ var Permissions = []struct {
 	{MayWriteInventory, Manager, false}, {MayWriteStores, Manager, false}, {MayExportOrders, Manager, false},
 	{MayReadPartners, Manager, false}, {MayManageEvents, Manager, false},
 	{MayManagePartners, Owner, false},
+	{MayReadRequests, Manager, true},
 	{MayManagePeople, Owner, true}, {MayReadAudit, Owner, true}, {MayMakeStores, Owner, true},
 }
 

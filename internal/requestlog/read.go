@@ -1,9 +1,11 @@
 package requestlog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"purveyor/internal/commerce"
@@ -34,6 +36,26 @@ type Filter struct {
 
 // Statuses is a range of statuses, both ends included.
 type Statuses struct{ From, To int }
+
+// ParseStatuses reads a list of statuses such as "404,5xx"; of an empty text it returns none.
+func ParseStatuses(text string) (list []Statuses, ok bool) {
+	if text == "" {
+		return nil, true
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		from, err := strconv.Atoi(strings.Replace(part, "xx", "00", 1))
+		if err != nil || len(part) != 3 || from < 100 || from > 599 {
+			return nil, false
+		}
+		to := from
+		if strings.HasSuffix(part, "xx") {
+			to += 99
+		}
+		list = append(list, Statuses{from, to})
+	}
+	slices.SortFunc(list, func(a, b Statuses) int { return cmp.Compare(a.From, b.From) })
+	return list, true
+}
 
 // Shows reports whether the filter selects a row, whatever its time.
 func (f *Filter) Shows(e *Entry) bool {
