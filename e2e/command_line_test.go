@@ -34,7 +34,7 @@ func TestHelp(t *testing.T) {
 		{"partner create", append(database, "--name", "--scope", "--store", "--rate-limit", "--callback-url", "--callback-secret", "--json")},
 		{"partner list", database},
 		{"partner show", append(database, "<id>")},
-		{"partner update", append(database, "<id>", "--name", "--scope", "--store", "--all-stores", "--rate-limit", "--callback-url", "--callback-secret")},
+		{"partner update", append(database, "<id>", "--name", "--scope", "--store", "--all-stores", "--rate-limit", "--callback-url", "--callback-secret", "--alarm-address")},
 		{"partner rotate-key", append(database, "<id>", "--mode", "--json")},
 		{"partner suspend", append(database, "<id>", "--lift")},
 		{"user create", append(database, "--email", "--name", "--role", "--store", "--public-url")},

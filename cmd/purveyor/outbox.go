@@ -45,7 +45,7 @@ func (c outboxShow) Run(ctx context.Context, db *database) error {
 		return err
 	}
 	printf("id       %s\nkind     %s\nto       %s\nsubject  %s\norder    %s\ntime     %s\nkept     %s\n\n%s\n",
-		m.ID, m.Kind, m.To, orNone(m.Subject), m.OrderID, moment(m.CreatedOn), m.Reason, m.Text)
+		m.ID, m.Kind, m.To, orNone(m.Subject), orNone(m.OrderID), moment(m.CreatedOn), m.Reason, m.Text)
 	if m.HTML != "" {
 		printf("\nHTML:\n%s\n", m.HTML)
 	}

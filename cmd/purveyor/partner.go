@@ -150,8 +150,8 @@ func printPartner(p commerce.Partner) {
 		secret = "set (not shown)"
 	}
 	printf("id               %s\nname             %s\nstate            %s\nrate limit       %d per minute\nscopes           %s\n"+
-		"stores           %s\ncallback url     %s\ncallback secret  %s\ncreated          %s\nupdated          %s\n",
-		p.ID, p.Name, stateOf(p), p.RateLimit, scopesText(p), storesText(p), shownURL(p.CallbackURL), secret,
+		"stores           %s\ncallback url     %s\ncallback secret  %s\nalarms go to     %s\ncreated          %s\nupdated          %s\n",
+		p.ID, p.Name, stateOf(p), p.RateLimit, scopesText(p), storesText(p), shownURL(p.CallbackURL), secret, orNone(strings.Join(p.AlarmAddresses, ", ")),
 		moment(p.CreatedOn), moment(p.UpdatedOn))
 }
 
@@ -174,6 +174,7 @@ type partnerUpdate struct {
 	ManageSelf     bool             `help:"Also let the partner manage its own keys and endpoints: the scope manage_self, which * does not include."`
 	RateLimit      *int64           `help:"Requests per minute."`
 	CallbackURL    *string          `help:"URL for webhooks; empty: none." placeholder:"URL"`
+	AlarmAddress   []string         `help:"E-mail addresses for alarms about endpoints and keys, which replace the present ones; up to 5; empty: none." placeholder:"E" sep:"none"`
 	CallbackSecret *string          `help:"Secret that signs webhooks from now on; ends a rotation. - reads it from standard input." placeholder:"S"`
 }
 
@@ -198,6 +199,9 @@ func (c partnerUpdate) Run(ctx context.Context, db *database) error {
 	change := service.UpdatePartner{ID: c.ID, ManageSelf: c.ManageSelf, Name: c.Name, RateLimit: c.RateLimit, CallbackURL: c.CallbackURL, CallbackSecret: c.CallbackSecret}
 	if len(c.Scope) > 0 {
 		change.Scopes = &c.Scope
+	}
+	if len(c.AlarmAddress) > 0 {
+		change.AlarmAddresses = &c.AlarmAddress
 	}
 	if len(c.Store) > 0 || c.AllStores {
 		change.StoreIDs = &c.Store

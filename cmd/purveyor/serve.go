@@ -138,6 +138,7 @@ type process struct {
 	// countReplies adds up how much partners have stored.
 	countReplies func(context.Context) error
 	makeSums     func(context.Context) error
+	raiseAlarms  func(context.Context) error
 	inbound      http.Handler
 	sandbox      http.Handler // the sandboxes' pages; nil: switched off
 	images       http.Handler // of the demo; nil otherwise
@@ -193,7 +194,7 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 		return nil, err
 	}
 	partners := api.New(db.Reader(), db, uses, api.Options{CacheBytes: c.CacheMiB << 20, PublicURL: baseURL, Pages: db.pages, Requests: requests})
-	return &process{db: db, uses: uses, pay: processors.sandbox.Pay, api: partners.Handler(), streams: partners, office: office, docs: newDocs(baseURL), tracking: tracking.New(env.Env{}, uses, db.pages), countReplies: uses.CountReplies, makeSums: uses.MakeSums, inbound: callbacks, sandbox: pages, proxies: proxies,
+	return &process{db: db, uses: uses, pay: processors.sandbox.Pay, api: partners.Handler(), streams: partners, office: office, docs: newDocs(baseURL), tracking: tracking.New(env.Env{}, uses, db.pages), countReplies: uses.CountReplies, makeSums: uses.MakeSums, raiseAlarms: uses.RaiseAlarms, inbound: callbacks, sandbox: pages, proxies: proxies,
 		reads: web.NewProbe(env.Env{}, "the database answers reads", db.read), writes: web.NewProbe(env.Env{}, "the database takes writes", db.Writable),
 		askProviders: warnings.askProviders, requests: requests}, nil
 }
@@ -263,6 +264,7 @@ func (s *process) run(ctx context.Context, l net.Listener) error {
 	beside.Go(func() { sweep.Expired(sweeping, env.Env{}, s.db) })
 	beside.Go(func() { sweep.Count(sweeping, env.Env{}, s.countReplies) })
 	beside.Go(func() { sweep.Sums(sweeping, env.Env{}, s.makeSums) })
+	beside.Go(func() { sweep.Alarms(sweeping, env.Env{}, s.raiseAlarms) })
 	beside.Go(func() { s.askProviders(sweeping) })
 	if s.requests != nil {
 		beside.Go(func() { s.requests.Run(sweeping) })

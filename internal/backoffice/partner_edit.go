@@ -11,7 +11,8 @@ import (
 )
 
 // partnerFields are the fields of the form of a partner, named as refusals name them.
-var partnerFields = []fieldWord{{"name", "Name"}, {"scope", "Scopes"}, {"stores", "All stores or some"}, {"store", "Stores"}, {"test-scope", "Scopes of the test key"}, {"rate-limit", "Requests per minute"}, {"callback-url", "Callback URL"}}
+var partnerFields = []fieldWord{{"name", "Name"}, {"scope", "Scopes"}, {"stores", "All stores or some"}, {"store", "Stores"}, {"test-scope", "Scopes of the test key"}, {"rate-limit", "Requests per minute"}, {"callback-url", "Callback URL"},
+	{"alarm-address", "E-mail addresses for alarms"}}
 
 // partnerEditPage is the data of the page "partner_edit".
 type partnerEditPage struct {
@@ -60,7 +61,8 @@ func partnerValues(p commerce.Partner) map[string]string {
 		stores = "all"
 	}
 	return map[string]string{"stores": stores, "name": p.Name, "scope": strings.Join(scopes, "\n"), "store": strings.Join(p.StoreIDs, "\n"),
-		"rate-limit": strconv.FormatInt(p.RateLimit, 10), "callback-url": shownURL(p.CallbackURL)}
+		"rate-limit": strconv.FormatInt(p.RateLimit, 10), "callback-url": shownURL(p.CallbackURL),
+		"alarm-address": strings.Join(p.AlarmAddresses, ", ")}
 }
 
 func (v *visit) newPartner() error {
@@ -116,7 +118,7 @@ func (v *visit) savePartner(p commerce.Partner) error {
 	}
 	if err == nil {
 		_, err = v.o.uses.UpdatePartner(v.Context(), v.caller().Actor, service.UpdatePartner{ID: p.ID, Seen: form.Seen, Name: &wanted.Name, Scopes: &wanted.Scopes,
-			StoreIDs: &wanted.StoreIDs, RateLimit: &wanted.RateLimit, CallbackURL: &wanted.CallbackURL})
+			StoreIDs: &wanted.StoreIDs, RateLimit: &wanted.RateLimit, CallbackURL: &wanted.CallbackURL, AlarmAddresses: &wanted.AlarmAddresses})
 	}
 	if err == nil {
 		return v.done(Prefix+"/partners/"+p.ID, wanted.Name+" is saved")
@@ -136,6 +138,7 @@ func (v *visit) savePartner(p commerce.Partner) error {
 // partner is the partner that was typed.
 func (f editForm) partner() (p commerce.Partner, err error) {
 	p = commerce.Partner{Name: f.Typed["name"], CallbackURL: f.Typed["callback-url"]}
+	p.AlarmAddresses = strings.FieldsFunc(f.Typed["alarm-address"], func(r rune) bool { return strings.ContainsRune(",; \n", r) })
 	p.Scopes = choicesOf[commerce.Scope](f.Typed["scope"])
 	if slices.Contains(p.Scopes, commerce.AllScopes) { // which does not include ManageSelf
 		p.Scopes = slices.DeleteFunc(p.Scopes, func(s commerce.Scope) bool { return s != commerce.AllScopes && s != commerce.ManageSelf })

@@ -191,6 +191,8 @@ func TestPartnerIsMade(t *testing.T) {
 		"no scope":      {[]string{"-", "scope"}, http.StatusBadRequest},
 		"no store":      {[]string{"-", "store"}, http.StatusBadRequest},
 		"bad URL":       {[]string{"-", "callback-url", "callback-url", "ftp://x"}, http.StatusBadRequest},
+		"bad address":   {[]string{"alarm-address", "dev@q.example, Ann <ann@q.example>"}, http.StatusBadRequest},
+		"six addresses": {[]string{"alarm-address", "a@q.example,b@q.example,c@q.example,d@q.example,e@q.example,f@q.example"}, http.StatusBadRequest},
 		"no limit":      {[]string{"-", "rate-limit", "rate-limit", "0"}, http.StatusBadRequest},
 		"all stores":    {[]string{"-", "stores", "stores", "all"}, http.StatusForbidden},
 	} {
@@ -236,7 +238,7 @@ func TestPartnerIsChanged(t *testing.T) {
 	}
 	shows(t, page, "Requests per minute: 60 is now 7", `value="60"`, "Q &lt;script&gt;")
 	for range 2 {
-		if status, to := o.post("owner", partnerAt+"/edit", partnerForm("version", hidden(t, page, "version"))...); status != http.StatusSeeOther || to != partnerAt {
+		if status, to := o.post("owner", partnerAt+"/edit", partnerForm("version", hidden(t, page, "version"), "alarm-address", "dev@q.example, OPS@q.example")...); status != http.StatusSeeOther || to != partnerAt {
 			t.Errorf("%d %s", status, to)
 		}
 	}
@@ -245,7 +247,9 @@ func TestPartnerIsChanged(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	_, page = o.get("owner", partnerAt)
-	shows(t, page, "Read orders, Read products", "60 requests a minute", "Q &lt;script&gt;", "https://q.example/hook")
+	shows(t, page, "Read orders, Read products", "60 requests a minute", "Q &lt;script&gt;", "https://q.example/hook", "dev@q.example, ops@q.example")
+	_, form = o.get("owner", partnerAt+"/edit")
+	shows(t, form, `value="dev@q.example, ops@q.example" type=email multiple`)
 }
 
 // TestPartnerIsSuspended: a suspension asks first, and is lifted by a button.

@@ -31,7 +31,7 @@ func (c CreatePartner) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 		return c.Partner, commerce.Changes{}, err
 	}
 	p := c.Partner
-	p.Scopes, p.StoreIDs = eachOnce(p.Scopes), eachOnce(p.StoreIDs)
+	p.Scopes, p.StoreIDs, p.AlarmAddresses = eachOnce(p.Scopes), eachOnce(p.StoreIDs), eachOnce(p.AlarmAddresses)
 	p.CreatedOn, p.UpdatedOn = now, now
 	changes := commerce.Changes{Partners: []commerce.Partner{p}}
 	for _, k := range c.Keys {
@@ -60,6 +60,9 @@ func checkPartner(rows *commerce.Rows, p commerce.Partner) error {
 		if !slices.Contains(commerce.Scopes, s) {
 			return commerce.Invalid("scope", "scope %q is not known; choose from %v", s, commerce.Scopes)
 		}
+	}
+	if len(p.AlarmAddresses) > commerce.MaxAlarmAddresses {
+		return commerce.Invalid("alarm-address", "alarm-address must be at most %d", commerce.MaxAlarmAddresses)
 	}
 	for _, id := range p.StoreIDs {
 		if _, ok := rows.Stores.Get(id); !ok {

@@ -72,7 +72,7 @@ func TestRecordWebhookAttempts(t *testing.T) {
 				Endpoints: []commerce.Endpoint{{PartnerID: "p", Failures: 1, FailingSince: now}}}},
 		{name: "asks to wait", before: healthy, stored: []commerce.Job{waiting}, run: waiting, status: 503, retry: minute,
 			want: commerce.Changes{Jobs: failed(commerce.JobParked, minute, 1, 0),
-				Endpoints: []commerce.Endpoint{{PartnerID: "p", Failures: 1, FailingSince: now, HeldUntil: now + minute}}}},
+				Endpoints: []commerce.Endpoint{{PartnerID: "p", Failures: 1, FailingSince: now, HeldUntil: now + minute, HeldSince: now}}}},
 		{name: "a probe failed", before: failing, stored: []commerce.Job{parked}, run: parked, status: 500,
 			want: commerce.Changes{Jobs: failed(commerce.JobParked, 5*second, 1, 1),
 				Endpoints: []commerce.Endpoint{{PartnerID: "p", Failures: 7, FailingSince: now - minute, HeldUntil: now + 20*second}}}},
@@ -218,7 +218,7 @@ func TestProbeEndpoint(t *testing.T) {
 func TestPauseAndResume(t *testing.T) {
 	operators := commerce.Endpoint{PartnerID: "p", PausedOn: now - minute, PausedFor: commerce.PausedOperator}
 	paused := commerce.Endpoint{PartnerID: "p", PausedOn: now, PausedFor: commerce.PausedOperator}
-	resumed := commerce.Endpoint{PartnerID: "p", HeldUntil: now}
+	resumed := commerce.Endpoint{PartnerID: "p", HeldUntil: now, HeldSince: now}
 	for _, c := range []struct {
 		before, paused, resumed, moved commerce.Endpoint
 	}{

@@ -18,6 +18,7 @@ type UpdatePartner struct {
 	RateLimit      *int64
 	CallbackURL    *string
 	CallbackSecret *string
+	AlarmAddresses *[]string
 	Suspended      *bool
 }
 
@@ -56,6 +57,9 @@ func (c UpdatePartner) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 	set(&p.RateLimit, c.RateLimit)
 	set(&p.CallbackURL, c.CallbackURL)
 	set(&p.CallbackSecret, c.CallbackSecret)
+	if c.AlarmAddresses != nil {
+		p.AlarmAddresses = eachOnce(*c.AlarmAddresses)
+	}
 	if p.Suspended && c.Suspended != nil && !*c.Suspended {
 		if !endpoint.Holds() {
 			changes.NewJobs = []commerce.Job{releaseParked(c.ID, now)}

@@ -33,7 +33,7 @@ func TestProbeDue(t *testing.T) {
 func TestResume(t *testing.T) {
 	const now = 1_800_000_000_000
 	paused := Endpoint{PartnerID: "p", Failures: 7, FailingSince: now - dayMs, HeldUntil: 5, PausedOn: now - 1, PausedFor: PausedFailing, PreviousSecret: "s", PreviousUntil: now + 1}
-	want := Endpoint{PartnerID: "p", HeldUntil: now, PreviousSecret: "s", PreviousUntil: now + 1}
+	want := Endpoint{PartnerID: "p", HeldUntil: now, HeldSince: now, PreviousSecret: "s", PreviousUntil: now + 1}
 	if got := paused.Resume(now); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -34,6 +34,8 @@ type Endpoint struct {
 	Failures       int64  // in a row
 	FailingSince   Millis // of the first of them; 0: none
 	HeldUntil      Millis // of the next probe; 0: not held
+	HeldSince      Millis // 0: not held
+	Alarmed        Alarm  // the last one that people were told of; empty: none, or that it is healed
 	PausedOn       Millis // 0: not paused
 	PausedFor      PauseReason
 	PreviousSecret string // also signs until PreviousUntil
@@ -167,14 +169,14 @@ func (e Endpoint) ProbeDue(now Millis) bool {
 
 // Pause stops all webhooks to the endpoint until it is resumed.
 func (e Endpoint) Pause(reason PauseReason, now Millis) Endpoint {
-	e.HeldUntil, e.PausedOn, e.PausedFor = 0, now, reason
+	e.HeldUntil, e.HeldSince, e.PausedOn, e.PausedFor = 0, 0, now, reason
 	return e
 }
 
 // Resume makes a probe due at once. Its success releases all parked jobs.
 func (e Endpoint) Resume(now Millis) Endpoint {
 	e = e.Healed()
-	e.HeldUntil, e.PausedOn, e.PausedFor = now, 0, ""
+	e.HeldUntil, e.HeldSince, e.PausedOn, e.PausedFor = now, now, 0, ""
 	return e
 }
 
@@ -190,7 +192,7 @@ func (e Endpoint) Moved(now Millis) Endpoint {
 // Healed is the endpoint after a success, or when no job is left to probe it with. A pause
 // stays.
 func (e Endpoint) Healed() Endpoint {
-	e.Failures, e.FailingSince, e.HeldUntil = 0, 0, 0
+	e.Failures, e.FailingSince, e.HeldUntil, e.HeldSince = 0, 0, 0, 0
 	return e
 }
 
@@ -289,6 +291,9 @@ func (e Endpoint) failed(probe bool, dueOn Millis, retryAfter time.Duration, now
 		hold = max(hold, min(firstProbe<<min(max(e.Failures-FailingAfter, 0), 10), lastProbe))
 	}
 	if hold > 0 {
+		if e.HeldUntil == 0 {
+			e.HeldSince = now
+		}
 		e.HeldUntil = now.Add(hold)
 	}
 	if e.Failing() && now >= e.FailingSince.Add(PauseAfter) {

@@ -14,6 +14,7 @@ const (
 	JobDeliverWebhook  JobKind = "deliver_webhook"  // Subject: webhook event
 	JobMailReady       JobKind = "mail_order_ready" // Subject: order
 	JobMailPaid        JobKind = "mail_order_paid"  // Subject: order; the mail goes to the merchant
+	JobMailAlarm       JobKind = "mail_alarm"       // Subject: alarm e-mail, by its Ref; it goes to a partner, or to an owner of the merchant
 	JobTextPaid        JobKind = "text_order_paid"  // Subject: order; the text goes to the merchant
 	JobReleaseParked   JobKind = "release_parked"   // Subject: partner; makes its parked jobs wait again
 	JobOpenSession     JobKind = "open_session"     // Subject: order; opens the page on which the customer pays
@@ -168,7 +169,7 @@ var StepDelays = []time.Duration{time.Second, 5 * time.Second, 5 * time.Second, 
 // Delays are the waits after each failed attempt of a job of the kind.
 func (k JobKind) Delays() []time.Duration {
 	switch k {
-	case JobMailReady, JobMailPaid, JobTextPaid, JobSandboxCallback:
+	case JobMailReady, JobMailPaid, JobMailAlarm, JobTextPaid, JobSandboxCallback:
 		return MessageDelays
 	case JobOpenSession, JobExpireSession, JobRefund:
 		return PaymentDelays

@@ -53,6 +53,7 @@ type APIKey struct {
 	ExpiresOn Millis // 0: never
 	RevokedOn Millis // 0: it is not
 	UsedOn    Millis // the minute of the last request; 0: none yet
+	Alarmed   Alarm  // the last one that people were told of; empty: none
 }
 
 // The limits of keys.
@@ -84,6 +85,11 @@ func (k APIKey) State(now Millis) KeyState {
 		return KeyExpired
 	}
 	return KeyActive
+}
+
+// IsReplaced reports whether one of the keys replaces the key with this id.
+func IsReplaced(keys []APIKey, id string) bool {
+	return slices.ContainsFunc(keys, func(k APIKey) bool { return k.Replaces == id })
 }
 
 // Whole reports whether the key may do all that its partner may, for ever and from

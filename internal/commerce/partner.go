@@ -50,8 +50,9 @@ type Partner struct {
 	CallbackURL    string
 	CallbackSecret string
 	Suspended      bool
-	Routes         []Route // to endpoints; a callback URL without one gets every event
-	KeysNo         int64   // ascends with each change of the partner's keys
+	Routes         []Route  // to endpoints; a callback URL without one gets every event
+	AlarmAddresses []string // the partner's e-mail addresses for alarms
+	KeysNo         int64    // ascends with each change of the partner's keys
 	CreatedOn      Millis
 	UpdatedOn      Millis
 }

@@ -165,6 +165,14 @@ func (u User) StoresWith(p Permission) (ids []string, all bool) {
 	return ids, false
 }
 
+// ManagesPartner reports whether the user manages a partner, in all stores that it may use.
+func (u User) ManagesPartner(p Partner) bool {
+	if len(p.StoreIDs) == 0 {
+		return u.MayEverywhere(MayManagePartners)
+	}
+	return !slices.ContainsFunc(p.StoreIDs, func(id string) bool { return !u.May(MayManagePartners, id) })
+}
+
 // OwnsAll reports whether the user is an owner of all stores. Only such owners give rights.
 func (u User) OwnsAll() bool { return u.MayEverywhere(MayManagePeople) }
 

@@ -89,6 +89,7 @@ func Start(o Options) *jobs.Runner {
 		commerce.JobReleaseParked:   {Do: w.release, Pool: webhookPool, Width: 1},
 		commerce.JobMailReady:       {Do: o.about(m.send), Pool: messagePool, Width: messageWidth},
 		commerce.JobMailPaid:        {Do: o.about(m.send), Pool: messagePool, Width: messageWidth},
+		commerce.JobMailAlarm:       {Do: m.alarm, Pool: messagePool, Width: messageWidth},
 		commerce.JobTextPaid:        {Do: o.about(m.send), Pool: messagePool, Width: messageWidth},
 		commerce.JobOpenSession:     {Do: o.about(p.open), Pool: paymentPool, Width: providerWidth},
 		commerce.JobExpireSession:   {Do: o.about(p.expire), Pool: paymentPool, Width: providerWidth},

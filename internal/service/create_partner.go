@@ -25,6 +25,9 @@ func (s *Service) CreatePartner(ctx context.Context, by commerce.Actor, p commer
 	if err := checkCallbackURL(&p.CallbackURL); err != nil {
 		return made, err
 	}
+	if p.AlarmAddresses, err = checkAlarmAddresses(p.AlarmAddresses); err != nil {
+		return made, err
+	}
 	p.ID = s.newID(commerce.PrefixPartner)
 	if slices.Contains(p.Scopes, commerce.AllScopes) {
 		p.Scopes = append(slices.Clone(p.Scopes), commerce.ManageSelf)

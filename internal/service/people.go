@@ -87,16 +87,22 @@ func (s *Service) checkGrants(ctx context.Context, grants []commerce.Grant) erro
 // checkPerson returns an e-mail address as it is stored, and refuses what is none and a name
 // that is empty.
 func checkPerson(email, name string) (address, cleaned string, err error) {
-	email = strings.ToLower(strings.TrimSpace(email))
+	email, valid := checkAddress(email)
 	name = commerce.CleanText(strings.TrimSpace(name), maxName)
-	parsed, err := mail.ParseAddress(email)
 	switch {
-	case err != nil || parsed.Address != email || len(email) > maxName:
+	case !valid:
 		return email, name, commerce.Invalid("email", "This is no e-mail address")
 	case name == "":
 		return email, name, commerce.Invalid("name", "Please give a name")
 	}
 	return email, name, nil
+}
+
+// checkAddress returns an e-mail address as it is stored, and whether it is one.
+func checkAddress(email string) (address string, valid bool) {
+	email = strings.ToLower(strings.TrimSpace(email))
+	parsed, err := mail.ParseAddress(email)
+	return email, err == nil && parsed.Address == email && len(email) <= maxName && !strings.ContainsAny(email, " \t")
 }
 
 // maxName is how many bytes a name and an e-mail address may have.

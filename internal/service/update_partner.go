@@ -16,5 +16,12 @@ func (s *Service) UpdatePartner(ctx context.Context, by commerce.Actor, in Updat
 	if err := checkCallbackURL(in.CallbackURL); err != nil {
 		return commerce.Partner{}, err
 	}
+	if in.AlarmAddresses != nil {
+		checked, err := checkAlarmAddresses(*in.AlarmAddresses)
+		if err != nil {
+			return commerce.Partner{}, err
+		}
+		in.AlarmAddresses = &checked
+	}
 	return act(ctx, s, by, deed{"update_partner", "", in.ID}, in)
 }

@@ -17,6 +17,9 @@ type Partners interface {
 
 	// APIKeys reads the keys of a partner, the newest first.
 	APIKeys(ctx context.Context, partnerID string) ([]commerce.APIKey, error)
+	// EndingKeys reads the keys of all partners that end after one time and until another,
+	// in the order of their ends.
+	EndingKeys(ctx context.Context, after, until commerce.Millis) ([]commerce.APIKey, error)
 }
 
 // Quotas grants portions of rate limits.

@@ -346,6 +346,12 @@ func (r Reader) APIKeys(ctx context.Context, partnerID string) ([]commerce.APIKe
 	return list(ctx, r, schema.ScanAPIKey, "SELECT "+schema.APIKeys.Columns()+" FROM partner_keys WHERE partner_id = $1 ORDER BY created_on DESC, id DESC", partnerID)
 }
 
+// EndingKeys reads the keys that end in a time.
+func (r Reader) EndingKeys(ctx context.Context, after, until commerce.Millis) ([]commerce.APIKey, error) {
+	return list(ctx, r, schema.ScanAPIKey, "SELECT "+schema.APIKeys.Columns()+" FROM partner_keys WHERE expires_on <> 0 AND expires_on > $1 AND expires_on <= $2 ORDER BY expires_on, id",
+		int64(after), int64(until))
+}
+
 // KeyHolder finds the key by an index over hashes. The time of the search reveals nothing
 // of the key, and the stored hash is compared in constant time.
 func (r Reader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.APIKey, error) {

@@ -9,14 +9,14 @@ import (
 // Partners are the systems that sell for the merchant.
 var Partners = Table[string, commerce.Partner]{
 	Name: "partners", Key: "id", Fixed: "created_on",
-	Mutable:   "name, scopes, store_ids, rate_limit, callback_url, callback_secret, suspended, routes, keys_no, updated_on",
+	Mutable:   "name, scopes, store_ids, rate_limit, callback_url, callback_secret, suspended, routes, alarm_addresses, keys_no, updated_on",
 	KeyOf:     func(p *commerce.Partner) string { return p.ID },
 	BindKey:   bindText,
 	BindFixed: func(b Binder, p *commerce.Partner) { b.Int(int64(p.CreatedOn)) },
 	BindMutable: func(b Binder, p *commerce.Partner) {
 		scopes := each(p.Scopes, func(s commerce.Scope) string { return string(s) })
 		b.Text(p.Name).JSON(encode(scopes)).JSON(encode(p.StoreIDs)).Int(p.RateLimit).
-			Text(p.CallbackURL).Text(p.CallbackSecret).Bool(p.Suspended).JSON(encode(each(p.Routes, func(r commerce.Route) route { return route(r) }))).Int(p.KeysNo).Int(int64(p.UpdatedOn))
+			Text(p.CallbackURL).Text(p.CallbackSecret).Bool(p.Suspended).JSON(encode(each(p.Routes, func(r commerce.Route) route { return route(r) }))).JSON(encode(p.AlarmAddresses)).Int(p.KeysNo).Int(int64(p.UpdatedOn))
 	},
 	Scan: func(s Scanner, id string) commerce.Partner {
 		p := commerce.Partner{ID: id, CreatedOn: millis(s), Name: s.Text()}
@@ -24,6 +24,7 @@ var Partners = Table[string, commerce.Partner]{
 		p.StoreIDs, p.RateLimit, p.CallbackURL = decode[[]string](s, "list"), s.Int(), s.Text()
 		p.CallbackSecret, p.Suspended = s.Text(), s.Bool()
 		p.Routes = each(decode[[]route](s, "routes"), func(r route) commerce.Route { return commerce.Route(r) })
+		p.AlarmAddresses = decode[[]string](s, "list")
 		p.KeysNo, p.UpdatedOn = s.Int(), millis(s)
 		return p
 	},
@@ -45,7 +46,7 @@ type route struct {
 // APIKeys are the keys of partners.
 var APIKeys = Table[string, commerce.APIKey]{
 	Name: "partner_keys", Key: "id", Fixed: "partner_id, mode, hash, last4, replaces, created_on",
-	Mutable: "name, scopes, store_ids, addresses, expires_on, revoked_on, used_on", HotColumns: "used_on",
+	Mutable: "name, scopes, store_ids, addresses, expires_on, revoked_on, alarmed, used_on", HotColumns: "used_on",
 	KeyOf:   func(k *commerce.APIKey) string { return k.ID },
 	BindKey: bindText,
 	BindFixed: func(b Binder, k *commerce.APIKey) {
@@ -54,7 +55,7 @@ var APIKeys = Table[string, commerce.APIKey]{
 	BindMutable: func(b Binder, k *commerce.APIKey) {
 		scopes := each(k.Scopes, func(s commerce.Scope) string { return string(s) })
 		b.Text(k.Name).JSON(encode(scopes)).JSON(encode(k.StoreIDs)).JSON(encode(k.Addresses)).
-			Int(int64(k.ExpiresOn)).Int(int64(k.RevokedOn)).Int(int64(k.UsedOn))
+			Int(int64(k.ExpiresOn)).Int(int64(k.RevokedOn)).Text(string(k.Alarmed)).Int(int64(k.UsedOn))
 	},
 	BindHot: func(b Binder, k *commerce.APIKey) { b.Int(int64(k.UsedOn)) },
 	OnlyHotChanged: func(v, was *commerce.APIKey) bool {
@@ -68,7 +69,7 @@ var APIKeys = Table[string, commerce.APIKey]{
 		k.Last4, k.Replaces, k.CreatedOn, k.Name = s.Text(), s.Text(), millis(s), s.Text()
 		k.Scopes = each(decode[[]string](s, "list"), func(scope string) commerce.Scope { return commerce.Scope(scope) })
 		k.StoreIDs, k.Addresses = decode[[]string](s, "list"), decode[[]string](s, "list")
-		k.ExpiresOn, k.RevokedOn, k.UsedOn = millis(s), millis(s), millis(s)
+		k.ExpiresOn, k.RevokedOn, k.Alarmed, k.UsedOn = millis(s), millis(s), commerce.Alarm(s.Text()), millis(s)
 		return k
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[string, commerce.APIKey] { return &r.APIKeys },

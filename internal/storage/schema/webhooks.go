@@ -6,15 +6,15 @@ import "purveyor/internal/commerce"
 // owner of an endpoint.
 var Endpoints = Table[string, commerce.Endpoint]{
 	Name: "endpoints", Key: "partner_id",
-	Mutable: "url, secret, description, failures, failing_since, held_until, paused_on, paused_for, previous_secret, previous_until, delivered_on, created_on, updated_on",
+	Mutable: "url, secret, description, failures, failing_since, held_until, held_since, alarmed, paused_on, paused_for, previous_secret, previous_until, delivered_on, created_on, updated_on",
 	KeyOf:   func(v *commerce.Endpoint) string { return v.Owner() },
 	BindKey: bindText,
 	BindMutable: func(b Binder, v *commerce.Endpoint) {
-		b.Text(v.URL).Text(v.Secret).Text(v.Description).Int(v.Failures).Int(int64(v.FailingSince)).Int(int64(v.HeldUntil)).Int(int64(v.PausedOn)).Text(string(v.PausedFor)).
+		b.Text(v.URL).Text(v.Secret).Text(v.Description).Int(v.Failures).Int(int64(v.FailingSince)).Int(int64(v.HeldUntil)).Int(int64(v.HeldSince)).Text(string(v.Alarmed)).Int(int64(v.PausedOn)).Text(string(v.PausedFor)).
 			Text(v.PreviousSecret).Int(int64(v.PreviousUntil)).Int(int64(v.DeliveredOn)).Int(int64(v.CreatedOn)).Int(int64(v.UpdatedOn))
 	},
 	Scan: func(s Scanner, owner string) commerce.Endpoint {
-		e := commerce.Endpoint{URL: s.Text(), Secret: s.Text(), Description: s.Text(), Failures: s.Int(), FailingSince: millis(s), HeldUntil: millis(s), PausedOn: millis(s),
+		e := commerce.Endpoint{URL: s.Text(), Secret: s.Text(), Description: s.Text(), Failures: s.Int(), FailingSince: millis(s), HeldUntil: millis(s), HeldSince: millis(s), Alarmed: commerce.Alarm(s.Text()), PausedOn: millis(s),
 			PausedFor: commerce.PauseReason(s.Text()), PreviousSecret: s.Text(), PreviousUntil: millis(s), DeliveredOn: millis(s), CreatedOn: millis(s), UpdatedOn: millis(s)}
 		e.PartnerID, e.ID = commerce.SplitOwner(owner)
 		return e

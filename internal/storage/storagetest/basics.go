@@ -81,9 +81,9 @@ func changeRows(t *testing.T, db Database) {
 	p := &c.Partners[0]
 	p.Name, p.Scopes, p.StoreIDs, p.RateLimit, p.CallbackURL, p.CallbackSecret, p.Suspended, p.KeysNo, p.UpdatedOn =
 		"b", []commerce.Scope{commerce.AllScopes}, nil, 8, "", "", false, 6, 112
-	p.Routes = nil
+	p.Routes, p.AlarmAddresses = nil, nil
 	k := &c.APIKeys[1]
-	k.Name, k.Scopes, k.StoreIDs, k.Addresses, k.ExpiresOn, k.RevokedOn, k.UsedOn = "other", nil, nil, nil, 0, 0, 117
+	k.Name, k.Scopes, k.StoreIDs, k.Addresses, k.ExpiresOn, k.RevokedOn, k.Alarmed, k.UsedOn = "other", nil, nil, nil, 0, 0, "", 117
 	c.APIKeys[0].UsedOn = 118 // alone
 	c.FormerKeys[0].Hash, c.FormerKeys[0].CreatedOn = commerce.HashKey("other"), 113
 	c.Categories[0] = commerce.Category{ID: "cat_1", Name: "Rolls"}

@@ -28,6 +28,14 @@ func keyHolder(t *testing.T, db Database) {
 	if keys, err := e.Reader().APIKeys(context.Background(), "ptn_0"); err != nil || len(keys) > 0 {
 		t.Errorf("another partner has keys %+v, %v", keys, err)
 	}
+	for until, want := range map[commerce.Millis]int{14: 0, 15: 1, 99: 1} { // key_1 ends at 15, the other never
+		if ending, err := e.Reader().EndingKeys(context.Background(), 13, until); err != nil || len(ending) != want || want == 1 && !reflect.DeepEqual(ending[0], c.APIKeys[1]) {
+			t.Errorf("keys that end until %d: %+v, %v", until, ending, err)
+		}
+	}
+	if ending, err := e.Reader().EndingKeys(context.Background(), 15, 99); err != nil || len(ending) > 0 {
+		t.Errorf("keys that have ended: %+v, %v", ending, err)
+	}
 	list, err := e.Reader().Partners(context.Background())
 	if err != nil || len(list) != 1 || list[0].Name != c.Partners[0].Name {
 		t.Errorf("partners %+v, %v", list, err)

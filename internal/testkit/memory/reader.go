@@ -219,6 +219,13 @@ func (r reader) APIKeys(_ context.Context, partnerID string) ([]commerce.APIKey,
 		})
 }
 
+func (r reader) EndingKeys(_ context.Context, after, until commerce.Millis) ([]commerce.APIKey, error) {
+	return list(r, &schema.APIKeys, -1, func(k commerce.APIKey) bool { return k.ExpiresOn > after && k.ExpiresOn <= until },
+		func(a, b commerce.APIKey) int {
+			return cmp.Or(cmp.Compare(a.ExpiresOn, b.ExpiresOn), cmp.Compare(a.ID, b.ID))
+		})
+}
+
 func (r reader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.APIKey, error) {
 	key, err := first(r, &schema.APIKeys, func(k commerce.APIKey) bool { return k.Hash == hash })
 	if err != nil {

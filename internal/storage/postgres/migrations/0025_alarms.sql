@@ -1,0 +1,13 @@
+-- People are told by e-mail of endpoints that fail and of keys that end, once of each state.
+-- Of endpoints that are paused when this begins, nothing is told.
+ALTER TABLE partners ADD COLUMN alarm_addresses TEXT COLLATE "C" NOT NULL DEFAULT '[]';
+
+ALTER TABLE endpoints ADD COLUMN held_since BIGINT NOT NULL DEFAULT 0;
+
+ALTER TABLE endpoints ADD COLUMN alarmed TEXT COLLATE "C" NOT NULL DEFAULT '';
+
+ALTER TABLE partner_keys ADD COLUMN alarmed TEXT COLLATE "C" NOT NULL DEFAULT '';
+
+UPDATE endpoints SET held_since = failing_since WHERE held_until <> 0;
+
+UPDATE endpoints SET alarmed = 'paused' WHERE paused_on <> 0;
