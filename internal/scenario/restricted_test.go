@@ -24,7 +24,7 @@ func TestNoReplayWithoutAccess(t *testing.T) {
 				keyed = append(keyed, c)
 			}
 		}
-		const want = 6 // report, checkout, upsert, adjustments, cancel, refund
+		const want = 7 // report, checkout, upsert, adjustments, metadata, cancel, refund
 		if len(keyed) != want {
 			t.Errorf("%d calls were replayed, want %d: %+v", len(keyed), want, keyed)
 		}
