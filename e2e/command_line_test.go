@@ -58,7 +58,7 @@ func TestHelp(t *testing.T) {
 		{"jobs", []string{"list", "show", "retry", "give-up"}},
 		{"jobs list", append(database, "--state", "--kind", "--owner")},
 		{"jobs give-up", append(database, "<job>", "--reason")},
-		{"listen", []string{"--forward-to", "PURVEYOR_FORWARD_TO", "--key", "PURVEYOR_KEY", "--url", "PURVEYOR_URL", "--types", "--since"}},
+		{"listen", []string{"--forward-to", "PURVEYOR_FORWARD_TO", "--key", "PURVEYOR_KEY", "--url", "PURVEYOR_URL", "--types", "--since", "--secret", "PURVEYOR_LISTEN_SECRET"}},
 	}
 	for _, tc := range cases {
 		t.Run(tc.command, func(t *testing.T) {

@@ -27,6 +27,7 @@ type shop struct {
 // issued is the documented shape of `partner create --json`.
 type issued struct {
 	PartnerID string `json:"partner_client_id"`
+	Secret    string `json:"callback_secret"`
 	Keys      struct {
 		Live string `json:"live"`
 		Test string `json:"test"`

@@ -228,6 +228,9 @@ func signedWith(t *testing.T, r received, secrets ...string) {
 	}
 	for _, secret := range secrets {
 		receiver, err := standardwebhooks.NewWebhookRaw([]byte(secret))
+		if strings.HasPrefix(secret, "whsec_") {
+			receiver, err = standardwebhooks.NewWebhook(secret)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -275,6 +278,34 @@ func TestRotationEnds(t *testing.T) {
 	made := parseIssued(t, operateWith(t, "six", "partner", "create", "--database", s.url(), "--name", "Six", "--json", "--callback-url", to.URL+"/six", "--callback-secret", "-").ok(t))
 	c.with(made.Keys.Live).must(201, report("six", "p1"))
 	signedWith(t, to.waitFor(t, "/six", 1)[0], "six")
+}
+
+// Without a secret of the operator, the first callback URL of a partner brings one, which is
+// shown once. A later URL keeps the secret.
+func TestSecretIsDrawn(t *testing.T) {
+	t.Parallel()
+	s, to := newShop(t), newSink(t)
+	_, c := s.serve(allowPrivate)
+	made := parseIssued(t, s.operate("partner", "create", "--name", "New", "--json", "--callback-url", to.URL+"/new").ok(t))
+	c.with(made.Keys.Live).must(201, report("new", "p1"))
+	signedWith(t, to.waitFor(t, "/new", 1)[0], made.Secret)
+	drawn := regexp.MustCompile(`whsec_[A-Za-z0-9+/]{43}=`)
+	if text := s.operate("partner", "create", "--name", "Read", "--callback-url", to.URL).ok(t); len(drawn.FindAllString(text, -1)) != 1 {
+		t.Error(text)
+	}
+	text := s.operate("partner", "update", s.partner.PartnerID, "--callback-url", to.URL+"/first").ok(t)
+	secret := drawn.FindString(text)
+	if secret == "" || !strings.Contains(text, "set (not shown)") {
+		t.Error(text)
+	}
+	if text := s.operate("partner", "update", s.partner.PartnerID, "--callback-url", to.URL+"/second").ok(t); strings.Contains(text, "whsec_") {
+		t.Error(text)
+	}
+	check.Eventually(t, patience, pollPause, "an event at the second URL", func() bool { // it counts within seconds
+		c.must(201, report(fmt.Sprint("moved-", len(c.events())), "p1"))
+		return len(to.at("/second")) > 0
+	})
+	signedWith(t, to.at("/second")[0], secret)
 }
 
 // An unusable callback URL is reported when it is set, and where it is tried. The
@@ -398,10 +429,13 @@ func TestListen(t *testing.T) {
 	p, c := s.serve()
 	c.must(201, report("before", "p1"))
 	l := start(t, nil, "listen", "--forward-to", to.URL+"/local", "--key", s.partner.Keys.Live, "--url", c.base)
-	for n := 0; len(to.at("/local")) == 0; n++ { // it does not say when it has begun
-		c.must(201, report(fmt.Sprint("first-", n), "p1"))
-		time.Sleep(100 * time.Millisecond)
-	}
+	secret := ""
+	check.Eventually(t, patience, pollPause, "the secret", func() bool {
+		secret = regexp.MustCompile(`whsec_\S+`).FindString(l.stderr.String())
+		return secret != ""
+	})
+	c.must(201, report("first", "p1"))
+	check.Eventually(t, patience, pollPause, "the first event", func() bool { return len(to.at("/local")) > 0 })
 	p.stop()
 	p = start(t, nil, "serve", "--database", s.url(), "--listen", strings.TrimPrefix(c.base, "http://"))
 	p.ready(&p.stderr, servingLine)
@@ -413,16 +447,20 @@ func TestListen(t *testing.T) {
 	})
 	events := c.events()
 	for i, e := range events[len(events)-len(got):] {
-		if got[i].body != e || got[i].header.Get("Webhook-Id") != got[i].event.ID || got[i].header.Get("Webhook-Signature") != "" {
+		if got[i].body != e || got[i].header.Get("Webhook-Id") != got[i].event.ID {
 			t.Errorf("forwarded %v %s\nwant %s", got[i].header, got[i].body, e)
 		}
+		signedWith(t, got[i], secret)
 	}
 	if len(got) >= len(events) {
 		t.Error("an event from before it began was forwarded")
 	}
 	check.Eventually(t, patience, pollPause, "a line for each event", func() bool { return strings.Count(l.stdout.String(), "  200  ") == len(got) })
 	l.stop()
-	operate(t, "listen", "--forward-to", to.URL, "--key", "wrong", "--url", c.base).refused(t, 1, "401")
+	r := operate(t, "listen", "--forward-to", to.URL, "--key", "wrong", "--url", c.base)
+	if r.refused(t, 1, "401"); strings.Contains(r.stderr, "go to") {
+		t.Errorf("it began with a wrong key:\n%s", r.stderr)
+	}
 }
 
 // Incomplete settings are refused before anything starts.

@@ -9,6 +9,7 @@ import (
 
 	"purveyor/internal/config"
 	"purveyor/internal/outside/webhook"
+	"purveyor/internal/service"
 )
 
 // maxSecret bounds how much of standard input is read for a secret, in bytes.
@@ -18,6 +19,7 @@ const maxSecret = 4 << 10
 // because every user of the machine can see the command line.
 func secretOf(flag, given string) (string, error) {
 	if given != "-" {
+		warnOfShort(flag, given)
 		return given, nil
 	}
 	text, err := io.ReadAll(io.LimitReader(os.Stdin, maxSecret))
@@ -28,7 +30,16 @@ func secretOf(flag, given string) (string, error) {
 	if secret == "" {
 		return "", fmt.Errorf("%s -: standard input has no secret", flag)
 	}
+	warnOfShort(flag, secret)
 	return secret, nil
+}
+
+// warnOfShort prints that a secret is short. Operators may set one that the API refuses,
+// because partners of long standing have such secrets.
+func warnOfShort(flag, secret string) {
+	if secret != "" && len(secret) < service.MinSecret {
+		complain("warning: %s: a secret of fewer than %d characters can be guessed\n", flag, service.MinSecret)
+	}
 }
 
 // checkCallbackURL refuses an invalid callback URL, and warns of one to which a

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -17,21 +15,25 @@ import (
 	"purveyor/internal/config"
 	"purveyor/internal/env"
 	"purveyor/internal/outside/httpcall"
+	"purveyor/internal/outside/webhook"
 )
 
 // listenCommand forwards the events of a running service to localhost, so that a
-// partner's developer needs no public address.
+// partner's developer needs no public address. They arrive as webhooks do, signed and with
+// all headers.
 type listenCommand struct {
 	ForwardTo string `help:"URL that events are posted to." required:"" placeholder:"URL" env:"PURVEYOR_FORWARD_TO"`
 	Key       string `help:"An API key of the partner, with the scope read_orders." required:"" placeholder:"KEY" env:"PURVEYOR_KEY"`
 	URL       string `help:"The service." default:"http://127.0.0.1:8080" placeholder:"URL" env:"PURVEYOR_URL" name:"url"`
 	Types     string `help:"Only events of these kinds, separated by commas." placeholder:"KINDS"`
+	Secret    string `help:"Secret that signs what is forwarded: whsec_ and base64, as libraries of Standard Webhooks take it, or a text that is the key itself. Default: one is drawn, and printed. - reads it from standard input." placeholder:"S" env:"PURVEYOR_LISTEN_SECRET"`
 	Since     string `help:"Start with events of this time: RFC 3339, Unix ms, or an age, as 24h. Default: only new events." placeholder:"TIME"`
 }
 
 const (
 	listenPoll    = time.Second // between requests that find no new events
 	listenTimeout = 30 * time.Second
+	listenRetries = time.Minute // for how long an event is tried again
 	maxAnswer     = 64 << 20
 )
 
@@ -45,17 +47,30 @@ func (c listenCommand) Run() error {
 	if err != nil {
 		return err
 	}
-	l := listener{client: httpcall.Client(nil), to: c.ForwardTo, base: strings.TrimSuffix(c.URL, "/"), key: c.Key, types: c.Types, since: since}
+	secret, err := secretOf("--secret", c.Secret)
+	if err != nil {
+		return err
+	}
+	l := listener{client: httpcall.Client(nil), sender: webhook.NewSender(true, nil), to: c.ForwardTo, base: strings.TrimSuffix(c.URL, "/"), key: c.Key, types: c.Types,
+		since: since, secret: secret, pause: env.Env{}.Sleep}
+	if secret == "" {
+		var key [32]byte
+		env.Env{}.Read(key[:])
+		l.secret, l.drawn = commerce.StandardSecret(key), true
+	}
 	l.client.Timeout = listenTimeout
-	complain("Events of %s go to %s. Stop with Ctrl-C.\n", l.base, l.to)
 	return l.follow(ctx)
 }
 
 // listener follows GET /v1/events.
 type listener struct {
-	client               *http.Client
+	client               *http.Client // asks the service
+	sender               *webhook.Sender
 	to, base, key, types string
+	secret               string
+	drawn                bool            // the secret is printed
 	since                commerce.Millis // 0: from now on
+	pause                func(context.Context, time.Duration) error
 	cursor               string
 	begun, away          bool // begun: a page was read; away: the service did not answer last time
 }
@@ -68,7 +83,7 @@ func (l *listener) follow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		_ = env.Env{}.Sleep(ctx, wait) // an error says that ctx has ended
+		_ = l.pause(ctx, wait) // an error says that ctx has ended
 	}
 	return nil
 }
@@ -97,6 +112,9 @@ func (l *listener) round(ctx context.Context) (time.Duration, error) {
 		return listenPoll, nil
 	}
 	l.away = false
+	if !l.begun {
+		l.begin()
+	}
 	for _, event := range page.Events {
 		if !l.begun && l.since == 0 {
 			break // events from before the start
@@ -143,7 +161,16 @@ func (l *listener) say(format string, args ...any) {
 	l.away = true
 }
 
-// forward posts an event with unchanged bytes, and prints a line with the answer.
+// begin says what happens from now on: the service has accepted the key.
+func (l *listener) begin() {
+	complain("Events of %s go to %s. Stop with Ctrl-C.\n", l.base, l.to)
+	if l.drawn {
+		complain("They are signed with this secret; --secret gives another:\n  %s\n", l.secret)
+	}
+}
+
+// forward posts an event with unchanged bytes, and prints a line with each answer. An event
+// that is not taken is tried again for a while, before those behind it.
 func (l *listener) forward(ctx context.Context, event []byte) {
 	var head struct {
 		ID      string `json:"id"`
@@ -154,29 +181,36 @@ func (l *listener) forward(ctx context.Context, event []byte) {
 		complain("an event is not understood: %v\n", err)
 		return
 	}
-	began := time.Now()
-	result := l.post(ctx, head.ID, event)
-	if ctx.Err() == nil {
-		printf("%s  %s  %s  %s  %s  %d ms\n", began.Format(time.TimeOnly), head.Event, orNone(head.OrderID), head.ID, result,
-			time.Since(began).Milliseconds())
+	const longest = 15 * time.Second
+	left := listenRetries
+	for wait := time.Second; ; wait = min(2*wait, longest) {
+		began := time.Now()
+		result := l.sender.Send(ctx, webhook.Request{URL: l.to, ID: head.ID, Body: event, At: commerce.MillisOf(began), Secret: l.secret})
+		if ctx.Err() != nil {
+			return
+		}
+		left -= time.Duration(result.TookMs) * time.Millisecond
+		wait = min(wait, left)
+		next := ""
+		switch {
+		case result.Error != "" && wait > 0:
+			next = fmt.Sprintf("  again in %v", wait.Round(time.Millisecond))
+		case result.Error != "":
+			next = "  given up"
+		}
+		printf("%s  %s  %s  %s  %s  %d ms%s\n", began.Format(time.TimeOnly), head.Event, orNone(head.OrderID), head.ID,
+			answerOf(result), result.TookMs, next)
+		if result.Error == "" || wait <= 0 || l.pause(ctx, wait) != nil {
+			return
+		}
+		left -= wait
 	}
 }
 
-func (l *listener) post(ctx context.Context, id string, event []byte) string {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, l.to, bytes.NewReader(event))
-	if err != nil {
-		return err.Error()
+// answerOf is the status, or why there is none.
+func answerOf(r webhook.Result) string {
+	if r.Status != 0 {
+		return strconv.FormatInt(r.Status, 10)
 	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("webhook-id", id)
-	response, err := l.client.Do(request)
-	if err != nil {
-		if wrapped, ok := errors.AsType[*url.Error](err); ok {
-			err = wrapped.Err
-		}
-		return err.Error()
-	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 4<<10)) // so that the connection can be reused
-	_ = response.Body.Close()
-	return strconv.Itoa(response.StatusCode)
+	return r.Error
 }

@@ -32,7 +32,7 @@ type partnerCreate struct {
 	Store          []string         `help:"Store that the keys may use; may be repeated. Default: all stores." placeholder:"ID" sep:"none" env:"PURVEYOR_PARTNER_STORE"`
 	RateLimit      int64            `help:"Requests per minute." default:"240" env:"PURVEYOR_RATE_LIMIT"`
 	CallbackURL    string           `help:"URL for webhooks." placeholder:"URL" env:"PURVEYOR_CALLBACK_URL"`
-	CallbackSecret string           `help:"Secret that signs webhooks; - reads it from standard input." env:"PURVEYOR_CALLBACK_SECRET" placeholder:"S"`
+	CallbackSecret string           `help:"Secret that signs webhooks: whsec_ and base64, as libraries of Standard Webhooks take it, or a text that is the key itself. Default with --callback-url: one is drawn, and printed once. - reads it from standard input." env:"PURVEYOR_CALLBACK_SECRET" placeholder:"S"`
 	JSON           bool             `help:"Print JSON."`
 }
 
@@ -40,7 +40,8 @@ type partnerCreate struct {
 type issued struct {
 	PartnerID string                   `json:"partner_client_id"`
 	Keys      map[commerce.Mode]string `json:"keys"`
-	KeyID     string                   `json:"key_id,omitzero"` // if there is one key
+	KeyID     string                   `json:"key_id,omitzero"`          // if there is one key
+	Secret    string                   `json:"callback_secret,omitzero"` // if one was drawn
 }
 
 func (c *partnerCreate) prepare() (err error) {
@@ -59,15 +60,21 @@ func (c partnerCreate) Run(ctx context.Context, db *database) error {
 	if err != nil {
 		return flagError(err)
 	}
-	made := issued{created.Partner.ID, created.Keys, ""}
+	made := issued{created.Partner.ID, created.Keys, "", created.Secret}
 	if err := warnOfNamesakes(ctx, db.Reader(), made.PartnerID, c.Name); err != nil {
 		return err
 	}
 	if c.JSON {
 		return printJSON(made)
 	}
-	printf("partner   %s\nlive key  %s\ntest key  %s\n\nThe keys are shown only now; the database has only their hashes.\n",
-		made.PartnerID, made.Keys[commerce.Live], made.Keys[commerce.Test])
+	printf("partner   %s\nlive key  %s\ntest key  %s\n", made.PartnerID, made.Keys[commerce.Live], made.Keys[commerce.Test])
+	if made.Secret != "" {
+		printf("secret    %s\n", made.Secret)
+	}
+	printf("\nThe keys are shown only now; the database has only their hashes.\n")
+	if made.Secret != "" {
+		printf("The secret signs webhooks; it is shown only now, too.\n")
+	}
 	return nil
 }
 
@@ -175,7 +182,7 @@ type partnerUpdate struct {
 	RateLimit      *int64           `help:"Requests per minute."`
 	CallbackURL    *string          `help:"URL for webhooks; empty: none." placeholder:"URL"`
 	AlarmAddress   []string         `help:"E-mail addresses for alarms about endpoints and keys, which replace the present ones; up to 5; empty: none." placeholder:"E" sep:"none"`
-	CallbackSecret *string          `help:"Secret that signs webhooks from now on; ends a rotation. - reads it from standard input." placeholder:"S"`
+	CallbackSecret *string          `help:"Secret that signs webhooks from now on: whsec_ and base64, as libraries of Standard Webhooks take it, or a text that is the key itself. It ends a rotation. Default with the first --callback-url: one is drawn, and printed once. - reads it from standard input." placeholder:"S"`
 }
 
 func (c partnerUpdate) prepare() (err error) {
@@ -206,16 +213,30 @@ func (c partnerUpdate) Run(ctx context.Context, db *database) error {
 	if len(c.Store) > 0 || c.AllStores {
 		change.StoreIDs = &c.Store
 	}
-	return changePartner(ctx, db, change)
-}
-
-func changePartner(ctx context.Context, db *database, change service.UpdatePartner) error {
-	p, err := db.uses.UpdatePartner(ctx, operator(), change)
+	p, err := changePartner(ctx, db, change)
 	if err != nil {
-		return partnerMissing(change.ID, err)
+		return err
+	}
+	drawn := ""
+	if c.CallbackURL != nil && c.CallbackSecret == nil && p.CallbackURL != "" && p.CallbackSecret == "" {
+		if drawn, _, err = db.uses.RotateSecret(ctx, operator(), service.RotateSecret{Owner: p.ID}); err != nil {
+			return err // the URL is kept, and the next update of it draws a secret
+		}
+		p.CallbackSecret = drawn
 	}
 	printPartner(p)
+	if drawn != "" {
+		printf("\nsecret           %s\n\nThe secret signs webhooks; it is shown only now.\n", drawn)
+	}
 	return nil
+}
+
+func changePartner(ctx context.Context, db *database, change service.UpdatePartner) (commerce.Partner, error) {
+	p, err := db.uses.UpdatePartner(ctx, operator(), change)
+	if err != nil {
+		err = partnerMissing(change.ID, err)
+	}
+	return p, err
 }
 
 type partnerSuspend struct {
@@ -225,5 +246,9 @@ type partnerSuspend struct {
 
 func (c partnerSuspend) Run(ctx context.Context, db *database) error {
 	suspended := !c.Lift
-	return changePartner(ctx, db, service.UpdatePartner{ID: c.ID, Suspended: &suspended})
+	p, err := changePartner(ctx, db, service.UpdatePartner{ID: c.ID, Suspended: &suspended})
+	if err == nil {
+		printPartner(p)
+	}
+	return err
 }

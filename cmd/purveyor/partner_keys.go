@@ -54,7 +54,7 @@ func keysOfPartner(ctx context.Context, db *database, id string) ([]commerce.API
 
 func printKey(k service.IssuedKey, asJSON bool, previous string) error {
 	if asJSON {
-		return printJSON(issued{k.PartnerID, map[commerce.Mode]string{k.Mode: k.Value}, k.ID})
+		return printJSON(issued{k.PartnerID, map[commerce.Mode]string{k.Mode: k.Value}, k.ID, ""})
 	}
 	printf("%s key  %s\nid        %s\n\nThe key is shown only now.%s\n", k.Mode, k.Value, k.ID, previous)
 	return nil

@@ -86,8 +86,12 @@ func (v *visit) makePartner() error {
 		var made service.CreatedPartner
 		if made, err = v.o.uses.CreatePartner(v.Context(), v.caller().Actor, p, choicesOf[commerce.Scope](form.Typed["test-scope"]), v.draw()); err == nil {
 			p.ID = made.Partner.ID
-			return v.page("partner_shown", "The keys of "+p.Name, shownOnce{p, []shownSecret{{"Live key", made.Keys[commerce.Live]}, {"Test key", made.Keys[commerce.Test]}},
-				"Give them to the partner in a safe way. They are shown only now: Purveyor keeps only digests of them."})
+			secrets := []shownSecret{{"Live key", made.Keys[commerce.Live]}, {"Test key", made.Keys[commerce.Test]}}
+			if made.Secret != "" {
+				secrets = append(secrets, shownSecret{"Secret, with which events are signed", made.Secret})
+			}
+			return v.page("partner_shown", "The keys of "+p.Name, shownOnce{p, secrets,
+				"Give them to the partner in a safe way. They are shown only now: of keys, Purveyor keeps only digests."})
 		}
 	}
 	page, readErr := v.partnerEditPage(form, "")

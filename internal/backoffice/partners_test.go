@@ -174,7 +174,7 @@ func TestPartnerIsMade(t *testing.T) {
 	for range 2 {
 		status, page := o.post("owner", "/office/partners/new", partnerForm("key", hidden(t, form, "key"))...)
 		keys := shownKeys(page)
-		if status != http.StatusOK || len(keys) != 2 || !strings.HasSuffix(o.holder(keys[0]), " live") || !strings.HasSuffix(o.holder(keys[1]), " test") {
+		if status != http.StatusOK || len(keys) != 2 || !strings.Contains(page, "<pre>whsec_") || !strings.HasSuffix(o.holder(keys[0]), " live") || !strings.HasSuffix(o.holder(keys[1]), " test") {
 			t.Fatalf("%d %v\n%s", status, keys, page)
 		}
 		ids = append(ids, o.holder(keys[0]))

@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,15 +41,24 @@ func TestGuides(t *testing.T) {
 // codeIn returns the first block of a language in a guide.
 func codeIn(t *testing.T, guide, language string) string {
 	t.Helper()
+	return codesIn(t, guide, language)[0]
+}
+
+// codesIn returns the blocks of a language in a guide.
+func codesIn(t *testing.T, guide, language string) (blocks []string) {
+	t.Helper()
 	text, err := partner.Guides.ReadFile(guide + ".md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile("(?ms)^```" + language + "\n(.*?)^```$").FindSubmatch(text)
+	found := regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllSubmatch(text, -1)
 	if found == nil {
 		t.Fatalf("%s has no %s", guide, language)
 	}
-	return string(found[1])
+	for _, block := range found {
+		blocks = append(blocks, string(block[1]))
+	}
+	return blocks
 }
 
 const (
@@ -110,6 +120,27 @@ print(event["event"], event["data"]["n"] == "\u00fc")
 $event = verify([$secret, $old], ['webhook-id' => $id, 'webhook-timestamp' => $at, 'webhook-signature' => $signature], $body);
 echo $event['event'], ' ', $event['data']['n'] === "\u{fc}" ? 'True' : 'False', "\n";
 `},
+}
+
+// TestSimpleSignature: what the guide shows for the header x-partner-signature takes the body
+// that was signed, and no other.
+func TestSimpleSignature(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed")
+	}
+	mac := hmac.New(sha256.New, []byte(oldSecret))
+	mac.Write([]byte(webhookBody))
+	code := codesIn(t, "webhooks", "python")[1] + `
+import sys
+secret, old, signature, body = sys.argv[1:]
+print(verify_body([secret, old], {"x-partner-signature": signature}, body.encode()))
+`
+	for body, want := range map[string]string{webhookBody: "True", webhookBody + " ": "False"} {
+		out, err := exec.Command("python3", "-c", code, webhookSecret, oldSecret, hex.EncodeToString(mac.Sum(nil)), body).CombinedOutput()
+		if err != nil || strings.TrimSpace(string(out)) != want {
+			t.Errorf("%s: %s, %v", body, out, err)
+		}
+	}
 }
 
 // TestWebhooksInScripts: what the guide shows for languages without an SDK takes the webhooks

@@ -279,7 +279,7 @@ func TestKeys(t *testing.T) {
 			before := s.partner()
 			secret, e, err := s.RotateSecret(ctx, operator, service.RotateSecret{Owner: fixture.PartnerID, Secret: given})
 			if err != nil || secret == before.CallbackSecret || s.partner().CallbackSecret != secret || e.PreviousSecret != before.CallbackSecret ||
-				given != "" && secret != given || given == "" && len(secret) != len("whsec_")+32 {
+				given != "" && secret != given || given == "" && len(secret) != len("whsec_")+44 {
 				t.Errorf("given %q: %q, %+v, %v", given, secret, e, err)
 			}
 		}

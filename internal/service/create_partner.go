@@ -14,19 +14,26 @@ import (
 type CreatedPartner struct {
 	Partner commerce.Partner // of a repeat, only its ID
 	Keys    map[commerce.Mode]string
+	Secret  string // of the callback URL, if none was given
 }
 
 // CreatePartner makes a partner with a live and a test key, and sets the ID of p. Both keys
 // may do what the partner may, the test key no more than testScopes if these are given. A
 // partner with all scopes may manage itself. It refuses unknown scopes and stores. With draw, a
 // random text as RotateKey has it, a repeat by the same actor makes nothing more, and gets the
-// same keys.
+// same keys and secret.
 func (s *Service) CreatePartner(ctx context.Context, by commerce.Actor, p commerce.Partner, testScopes []commerce.Scope, draw string) (made CreatedPartner, err error) {
 	if err := checkCallbackURL(&p.CallbackURL); err != nil {
 		return made, err
 	}
 	if p.AlarmAddresses, err = checkAlarmAddresses(p.AlarmAddresses); err != nil {
 		return made, err
+	}
+	if p.CallbackURL != "" && p.CallbackSecret == "" {
+		if made.Secret, err = s.newSecret(draw); err != nil {
+			return CreatedPartner{}, err
+		}
+		p.CallbackSecret = made.Secret
 	}
 	p.ID = s.newID(commerce.PrefixPartner)
 	if slices.Contains(p.Scopes, commerce.AllScopes) {

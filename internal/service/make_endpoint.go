@@ -44,15 +44,16 @@ func (s *Service) MakeEndpoint(ctx context.Context, by commerce.Actor, in NewEnd
 	return made, err
 }
 
-// The bounds of a secret in characters. A shorter one could be guessed.
+// The bounds of a secret that a partner or the office sets, in characters. A shorter one could
+// be guessed.
 const (
-	minSecret = 16
+	MinSecret = 16
 	maxSecret = 255
 )
 
 func checkSecret(text string) error {
-	if n := utf8.RuneCountInString(text); n < minSecret || n > maxSecret {
-		return commerce.Invalid("secret", "secret must have %d to %d characters", minSecret, maxSecret)
+	if n := utf8.RuneCountInString(text); n < MinSecret || n > maxSecret {
+		return commerce.Invalid("secret", "secret must have %d to %d characters", MinSecret, maxSecret)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func refused(err error) string {
 func TestDrawnKeys(t *testing.T) {
 	in(t, func(t *testing.T, s *shop) {
 		ctx, draw := t.Context(), strings.Repeat("d", service.MinDraw)
-		p := commerce.Partner{Name: "Q", RateLimit: 1}
+		p := commerce.Partner{Name: "Q", RateLimit: 1, CallbackURL: "https://q.example"}
 		first, err := s.CreatePartner(ctx, staff.Actor, p, nil, draw)
 		again, err2 := s.CreatePartner(ctx, staff.Actor, p, nil, draw)
 		if err != nil || err2 != nil || again.Partner.ID != first.Partner.ID || again.Keys[commerce.Live] != first.Keys[commerce.Live] || first.Keys[commerce.Live] == first.Keys[commerce.Test] {
@@ -69,6 +69,9 @@ func TestDrawnKeys(t *testing.T) {
 		}
 		if list, err := s.Reader.Partners(ctx); err != nil || len(list) != 2 {
 			t.Errorf("%d partners, %v", len(list), err)
+		}
+		if stored, err := s.Reader.Partner(ctx, first.Partner.ID); err != nil || !strings.HasPrefix(first.Secret, "whsec_") || again.Secret != first.Secret || stored.CallbackSecret != first.Secret {
+			t.Errorf("the secret %q, then %q, stored %q, %v", first.Secret, again.Secret, stored.CallbackSecret, err)
 		}
 		p.Name = "R"
 		if _, err := s.CreatePartner(ctx, staff.Actor, p, nil, draw); code(err) != "idempotency_key_reused" {

@@ -3,7 +3,6 @@ package service
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"time"
 
 	"purveyor/internal/command"
@@ -40,5 +39,5 @@ func (s *Service) RotateSecret(ctx context.Context, by commerce.Actor, in Rotate
 // newSecret makes a random secret in the form of Standard Webhooks.
 func (s *Service) newSecret(draw string) (string, error) {
 	b, err := s.random("secret", draw)
-	return "whsec_" + base64.StdEncoding.EncodeToString(b[:24]), err
+	return commerce.StandardSecret(b), err
 }

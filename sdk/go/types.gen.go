@@ -341,7 +341,9 @@ type NewEndpoint struct {
 	// Only events of these stores. Empty - of all.
 	StoreIDs    []string `json:"store_ids,omitzero"`
 	Description *string  `json:"description,omitempty"`
-	Secret      string   `json:"secret,omitempty"`
+	// What signs. `whsec_` and base64 is what libraries of Standard Webhooks take; of any other text, the
+	// key is the text itself. Absent - one is drawn, `whsec_` and 32 bytes in base64.
+	Secret string `json:"secret,omitempty"`
 
 	// Extra holds the members that this version of the SDK does not know.
 	Extra Extra `json:"-"`
@@ -365,7 +367,7 @@ type EndpointChange struct {
 type SecretRotation struct {
 	// How long the old secret signs as well. Absent - 24.
 	OverlapHours *int64 `json:"overlap_hours,omitempty"`
-	// Absent - one is drawn.
+	// As for a new endpoint. Absent - one is drawn.
 	Secret string `json:"secret,omitempty"`
 
 	// Extra holds the members that this version of the SDK does not know.

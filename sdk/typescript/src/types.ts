@@ -205,6 +205,10 @@ export interface NewEndpoint {
   /** Only events of these stores. Empty - of all. */
   store_ids?: string[];
   description?: string;
+  /**
+   * What signs. `whsec_` and base64 is what libraries of Standard Webhooks take; of any other text, the
+   * key is the text itself. Absent - one is drawn, `whsec_` and 32 bytes in base64.
+   */
   secret?: string;
 }
 
@@ -221,7 +225,7 @@ export interface EndpointChange {
 export interface SecretRotation {
   /** How long the old secret signs as well. Absent - 24. */
   overlap_hours?: number;
-  /** Absent - one is drawn. */
+  /** As for a new endpoint. Absent - one is drawn. */
   secret?: string;
 }
 
