@@ -311,7 +311,7 @@ func (c *customer) try(method, path, key, body string) (status int, answer strin
 func (w *world) check() {
 	ctx, t := context.Background(), w.t
 	storagetest.CheckStock(t, w.reader)
-	left := map[string]int64{}
+	left, held := map[string]int64{}, map[string]int64{}
 	for n := range products {
 		left[fixture.ProductID(n)] = quantity
 	}
@@ -320,10 +320,16 @@ func (w *world) check() {
 		t.Error("nothing was ordered")
 	}
 	for _, o := range orders {
-		if o.InventoryDeducted {
-			for _, l := range o.Lines {
+		for _, l := range o.Lines {
+			if o.HeldUntil != 0 {
+				held[l.ProductID] += l.Quantity
+			}
+			if o.HeldUntil != 0 || o.InventoryDeducted {
 				left[l.ProductID] -= l.Quantity
 			}
+		}
+		if o.HeldUntil != 0 && o.Status != commerce.Paid && o.Beneath() != commerce.Paid {
+			t.Errorf("order %s is %s, and goods are held for it", o.ID, o.Status)
 		}
 		w.checkMoney(ctx, o)
 		want := 0
@@ -336,8 +342,9 @@ func (w *world) check() {
 	}
 	for n := range products {
 		stock, err := w.reader.Stock(ctx, []string{fixture.ProductID(n)})
-		if got := stock[fixture.ProductID(n)].Quantity; err != nil || got != left[fixture.ProductID(n)] {
-			t.Errorf("%d of %s are in stock, but %d were not sold: %v", got, fixture.ProductID(n), left[fixture.ProductID(n)], err)
+		id := fixture.ProductID(n)
+		if got := stock[id]; err != nil || got.Quantity != left[id] || got.Held != held[id] {
+			t.Errorf("%+v, but %d were neither sold nor held, and %d are held: %v", got, left[id], held[id], err)
 		}
 	}
 	if open := w.db.OpenReplies(); len(open) > 0 {

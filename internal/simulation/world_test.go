@@ -13,6 +13,7 @@ import (
 
 	"purveyor/internal/api"
 	"purveyor/internal/api/wire"
+	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/effect"
@@ -73,6 +74,13 @@ func newWorld(t *testing.T, s *sim.Sim, e env.Env) *world {
 	if err := fixture.Fill(c, products, quantity); err != nil {
 		panic(err) // tests may not be ended by another goroutine than their own
 	}
+	store, err := w.reader.Store(context.Background(), fixture.StoreID)
+	if store.HoldMinutes = 5; err == nil { // as short as can be, so that holds end while customers pay
+		_, err = commit.Do(context.Background(), c, command.UpdateStore{Store: store})
+	}
+	if err != nil {
+		panic(err)
+	}
 	return w
 }
 
@@ -112,6 +120,7 @@ func (w *world) serve() {
 	p.Go(func() { sweep.Expired(context.Background(), e, engine) })
 	p.Go(func() { sweep.Count(context.Background(), e, uses.CountReplies) })
 	p.Go(func() { sweep.Sums(context.Background(), e, uses.MakeSums) })
+	p.Go(func() { sweep.Alarms(context.Background(), e, uses.RaiseAlarms) })
 	w.servers = append(w.servers, v)
 }
 
