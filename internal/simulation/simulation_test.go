@@ -183,7 +183,9 @@ func (c *customer) order() {
 	}
 	if paidHere {
 		if fate == 0 { // the order is not paid
-			c.cancel(id)
+			if c.placed%2 == 0 { // and otherwise the customer goes away
+				c.cancel(id)
+			}
 			return
 		}
 		c.pay(fmt.Sprint(made["checkout_url"]))
