@@ -36,6 +36,8 @@ func TestProductPages(t *testing.T) {
 		fixture.Do(o.Shop, o.Report(0, 2))
 	}
 	o.post("boss", productPath("prd_0")+"/adjust", "delta", "-3", "reason", "Damaged "+long)
+	o.holdGoods(15)
+	fixture.Do(o.Shop, o.Checkout(0, 2))
 	o.broken = "prd_1"
 	fitting(t, o.serving("boss").URL, "long", map[string]string{"products": productsPath, "product": productPath("prd_0"), "product-long": productPath("prd_long"), "product-edit": productPath("prd_long") + "/edit",
 		"import": productsPath + "/import", "categories": categoriesPath, "stock": stockPath, "stock-check": stockPath + "/check"})

@@ -382,18 +382,24 @@ func TestStockCheckStreams(t *testing.T) {
 	mustHave(t, text, "702 products with 702 moves", "</html>")
 }
 
+// holdGoods has checkouts of the store hold their goods.
+func (o *office) holdGoods(minutes int64) {
+	o.t.Helper()
+	store, err := o.Reader.Store(o.t.Context(), fixture.StoreID)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	store.HoldMinutes = minutes
+	fixture.Do(o.Shop, command.UpdateStore{Store: store})
+}
+
 // TestHeldGoods: the pages of the product and of the stock show what checkouts hold, and its
 // history tells of it.
 func TestHeldGoods(t *testing.T) {
 	o := openOffice(t)
-	store, err := o.Engine.Reader().Store(t.Context(), fixture.StoreID)
-	if err != nil {
-		t.Fatal(err)
-	}
 	_, page := o.get("manager", productPath(fixture.ProductID(0)))
 	mustHave(t, page, "-held", "-Held")
-	store.HoldMinutes = 15
-	fixture.Do(o.Shop, command.UpdateStore{Store: store})
+	o.holdGoods(15)
 	fixture.Do(o.Shop, o.Checkout(0, 2))
 	_, page = o.get("manager", productPath(fixture.ProductID(0)))
 	mustHave(t, page, "<dt>Held</dt><dd>2 for customers", "98 are recorded, without the 2 that are held: do not count them", `>-2 <small>2 held</small>`, ">Held</td>")
