@@ -52,6 +52,7 @@ func TestQuickRunOfAllCases(t *testing.T) {
 			"oldest open transaction beside a slow processor, PostgreSQL ", "each order is paid"),
 		"nearby":     databases("nearby stores", "nearby stores at an even pace", "  one product"),
 		"deliveries": databases("preflights for delivery", "  one product", "courier notices", "  reports"),
+		"catalog":    databases("upserts of 200 products, found by SKU", "upserts of 200 products, new SKUs"),
 		"moving": append(databases("courier steps", "courier steps beside reads and reports", "one product beside couriers", "reports beside couriers"),
 			"every order is delivered"),
 	} {

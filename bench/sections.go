@@ -42,6 +42,7 @@ var sections = []section{
 		}
 		return b.limits.String()
 	}, cases: []benchCase{{"reports", officeReports}, {"find", officeFind}, {"pages", officePages}, {"boards", officeBoards}}},
+	{name: "catalog", open: openShop("catalog"), about: shopSize, cases: []benchCase{{"upserts", bulkUpserts}}},
 	{name: "moving", open: openShop("moving"), about: shopSize, cases: []benchCase{{"couriers", movingCouriers}}},
 }
 

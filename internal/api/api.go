@@ -299,7 +299,8 @@ var Routes = []Route{
 	{get, "/v1/products", needs(commerce.ReadProducts), (*API).listProducts},
 	{get, "/v1/products/{product_id}", needs(commerce.ReadProducts), (*API).getProduct},
 	{post, "/v1/products/availability", needs(commerce.ReadProducts), (*API).checkAvailability},
-	{post, "/v1/products/upsert", needs(commerce.WriteProducts), upsertProduct},
+	{post, "/v1/products/upsert", needs(commerce.WriteProducts), (*API).upsertProduct},
+	{post, "/v1/products/bulk-upsert", needs(commerce.WriteProducts), bulkUpsertProducts},
 	{post, "/v1/inventory/adjustments", needs(commerce.WriteInventory), adjustInventory},
 
 	{post, "/v1/delivery/quote", nil, withOneOf(quoteDelivery, commerce.ReadDelivery, commerce.WriteOrders)},

@@ -36,7 +36,8 @@ type rules int
 const (
 	needsKey    rules = 1 << iota // the header Idempotency-Key is required
 	needsNoBody                   // a request without a body counts as an empty object
-	largeBody                     // the body may have the largest size
+	largeBody                     // the body may be large
+	bulkBody                      // the body may have the largest size
 )
 
 // keyed makes the handler of a call that takes effect at most once for its
@@ -172,7 +173,10 @@ type selfDecoder interface{ decode(data []byte) error }
 // decodeBody reads the JSON object of a request.
 func (r *request) decodeBody(v any, rule rules) error {
 	most := web.MaxBody
-	if rule&largeBody != 0 {
+	switch {
+	case rule&bulkBody != 0:
+		most = web.MaxBulkBody
+	case rule&largeBody != 0:
 		most = web.MaxLargeBody
 	}
 	return r.api.bodies.Decode(r.w, r.Request, r.Partner.ID, most, func(data []byte) error {

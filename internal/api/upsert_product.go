@@ -7,6 +7,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/jsonin"
 	"purveyor/internal/service"
+	"purveyor/internal/web"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -40,10 +41,46 @@ type maxImages struct{}
 func (maxImages) Most() int { return jsonin.MaxImages }
 
 // upsertProduct makes or updates one product.
-var upsertProduct = keyed[upsertIn](largeBody, (*service.Service).UpsertProduct, func(_ *request, p commerce.Item) (int, []byte) {
+func (a *API) upsertProduct(r *request) (reply, error) {
+	q := web.QueryOf(r.Request)
+	upsert := upsertByID
+	switch q.Text("match") {
+	case "", matchID:
+	case matchSKU:
+		upsert = upsertBySKU
+	default:
+		q.Fail("invalid_query", "match", "must be id or sku")
+	}
+	if err := q.Err(); err != nil {
+		return reply{}, err
+	}
+	return upsert(a, r)
+}
+
+// The ways to find the product of an upsert.
+const (
+	matchID  = "id" // the default
+	matchSKU = "sku"
+)
+
+var (
+	upsertByID  = keyed[upsertIn](largeBody, (*service.Service).UpsertProduct, encodeUpserted)
+	upsertBySKU = keyed[upsertBySKUIn](largeBody, (*service.Service).UpsertProduct, encodeUpserted)
+)
+
+func encodeUpserted(_ *request, p commerce.Item) (int, []byte) {
 	b := wire.AppendString(append(make([]byte, 0, 1024), `{"ok":true,"product_id":`...), p.ID)
 	return http.StatusOK, append(wire.AppendUpserted(append(b, `,"product":`...), p), '}')
-})
+}
+
+// upsertBySKUIn has another fingerprint than the same body without match.
+type upsertBySKUIn struct {
+	Product upsertIn `json:"by_sku"`
+}
+
+func (in *upsertBySKUIn) decode(data []byte) error { return in.Product.decode(data) }
+
+func (in upsertBySKUIn) call(*request) (service.UpsertProduct, error) { return in.Product.bySKU() }
 
 // decode reads a body that is the product itself, or an object that contains the product.
 func (in *upsertIn) decode(data []byte) error {
@@ -90,6 +127,18 @@ func (in upsertIn) call(*request) (service.UpsertProduct, error) {
 	c.Optional("featured_image", in.FeaturedImage, jsonin.MaxURL)
 	c.Optional("sku", in.SKU, jsonin.MaxID)
 	c.Images("images", (*[]string)(in.Images))
+	return cmd, c.Err
+}
+
+// bySKU reads a product that is found by its SKU.
+func (in upsertIn) bySKU() (service.UpsertProduct, error) {
+	cmd, err := in.call(nil)
+	c := check{jsonin.Check{Prefix: in.path, Err: err}}
+	if in.ID != nil {
+		c.Fail("id", "must be absent when products are matched by sku")
+	}
+	c.Required("sku", in.SKU, jsonin.MaxID)
+	cmd.Create, cmd.BySKU = false, service.BySKU()
 	return cmd, c.Err
 }
 

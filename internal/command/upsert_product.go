@@ -2,6 +2,8 @@ package command
 
 import (
 	"cmp"
+	"errors"
+	"slices"
 
 	"purveyor/internal/commerce"
 )
@@ -30,7 +32,19 @@ type UpsertProduct struct {
 	// Facts is the digest of the product that the change was made from; empty: it is not
 	// checked. A change with a digest that finds its values stored changes nothing.
 	Facts string
+	// BySKU finds the product by its store and SKU, or makes it. ID and Create stay empty.
+	BySKU *SKUMatch
 }
+
+// SKUMatch names the products that an upsert by SKU may be about.
+type SKUMatch struct {
+	Found []string // had the SKU just before the batch: all, or two of several
+	New   []string // the ids that a new product may get, as commerce.ProductIDOfSKU gives them
+}
+
+// ErrSKUsMoved means that other products than the command names may have its SKUs by now.
+// The caller looks for them and tries again, with more ids for new products.
+var ErrSKUsMoved = errors.New("the SKUs have changed meanwhile")
 
 func (c UpsertProduct) key() commerce.ProductKey {
 	return commerce.ProductKey{StoreID: c.StoreID, ProductID: c.ID}
@@ -38,44 +52,116 @@ func (c UpsertProduct) key() commerce.ProductKey {
 
 // Needs names the product, its stock and store, the category, and the partner.
 func (c UpsertProduct) Needs() commerce.Needs {
-	keys := []commerce.ProductKey{c.key()}
-	return commerce.Needs{
-		Partners: []string{c.Actor.PartnerID()}, Stores: []string{c.StoreID}, Categories: []string{c.CategoryID},
-		ProductStores: []string{c.ID}, Products: keys, Stock: keys,
+	ids := []string{c.ID}
+	if c.BySKU != nil {
+		ids = slices.Concat(c.BySKU.Found, c.BySKU.New)
 	}
+	n := commerce.Needs{Partners: []string{c.Actor.PartnerID()}, Stores: []string{c.StoreID}, Categories: []string{c.CategoryID}, ProductStores: ids}
+	for _, id := range ids {
+		n.Products = append(n.Products, commerce.ProductKey{StoreID: c.StoreID, ProductID: id})
+	}
+	n.Stock = n.Products
+	return n
 }
 
 // Decide records a stock move for a new product, and where the quantity
 // changes. It refuses with 404 an id that is not known, with 403 a product of a
 // store or a store that the key may not use, and with 400 another store than the
 // product's, a category or store that is not known, and images that are too long. It
-// refuses with 409 a change that was made from other facts than the stored ones, or that
-// expects another quantity.
+// refuses with 409 a change that was made from other facts than the stored ones, one that
+// expects another quantity, and a SKU that several products of the store have.
 func (c UpsertProduct) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Item, commerce.Changes, error) {
-	if err := c.check(rows); err != nil {
-		return commerce.Item{}, commerce.Changes{}, err
+	done, err := c.decide(shelf{rows: rows}, now)
+	if err != nil || done.unchanged {
+		return done.Item, commerce.Changes{}, err
 	}
-	product, _ := rows.Products.Get(c.key())
-	stock, _ := rows.Stock.Get(c.key())
-	was := commerce.Item{Product: product, Stock: stock}
+	return done.Item, commerce.Changes{Products: []commerce.Product{done.Product}, Stock: []commerce.Stock{done.Stock}, StockMoves: done.moves}, nil
+}
+
+// shelf has the products of a store as the rows have them, or as earlier upserts of the same
+// command left them.
+type shelf struct {
+	rows *commerce.Rows
+	left map[commerce.ProductKey]commerce.Item
+}
+
+func (s shelf) item(key commerce.ProductKey) (commerce.Item, bool) {
+	if item, ok := s.left[key]; ok {
+		return item, true
+	}
+	product, known := s.rows.Products.Get(key)
+	stock, _ := s.rows.Stock.Get(key)
+	return commerce.Item{Product: product, Stock: stock}, known
+}
+
+// upserted is a product after an upsert.
+type upserted struct {
+	commerce.Item
+	moves     []commerce.StockMove
+	created   bool
+	unchanged bool
+}
+
+func (c UpsertProduct) decide(s shelf, now commerce.Millis) (upserted, error) {
+	if err := c.check(s.rows); err != nil {
+		return upserted{}, err
+	}
+	if c.BySKU != nil {
+		if err := c.find(s); err != nil {
+			return upserted{}, err
+		}
+	}
+	was, _ := s.item(c.key())
 	item, moves, err := c.merge(was, commerce.MoveSet, c.Actor.Name(), now)
 	if err == nil {
 		was.Stock.Name = cmp.Or(was.Stock.Name, c.Name) // of a new product
 		err = was.Stock.Expect(c.Expected)
 	}
 	if err != nil {
-		return commerce.Item{}, commerce.Changes{}, err
+		return upserted{}, err
 	}
 	if c.Facts != "" && item.Facts() == was.Facts() && len(moves) == 0 {
-		return was, commerce.Changes{}, nil
+		return upserted{Item: was, unchanged: true}, nil
 	}
 	if err := was.CheckFacts(c.Facts); err != nil {
-		return commerce.Item{}, commerce.Changes{}, err
+		return upserted{}, err
 	}
 	if c.Create && c.Actor.Kind != commerce.ActorStaff {
 		item.Source = commerce.SourcePartner
 	}
-	return item, commerce.Changes{Products: []commerce.Product{item.Product}, Stock: []commerce.Stock{item.Stock}, StockMoves: moves}, nil
+	return upserted{Item: item, moves: moves, created: c.Create}, nil
+}
+
+// find sets the ID to that of the product with the SKU, or to that of a new one. Two
+// commands that make the product of one SKU choose the same id, so that the second finds
+// the product of the first. A SKU that another command gives to a product meanwhile is as if it
+// had been given afterwards.
+func (c *UpsertProduct) find(s shelf) error {
+	var same []string
+	for _, id := range c.BySKU.Found {
+		if item, _ := s.item(commerce.ProductKey{StoreID: c.StoreID, ProductID: id}); item.SKU != *c.SKU {
+			return ErrSKUsMoved
+		}
+		same = append(same, id)
+	}
+	for _, id := range c.BySKU.New {
+		item, known := s.item(commerce.ProductKey{StoreID: c.StoreID, ProductID: id})
+		switch {
+		case !known && len(same) == 0:
+			c.ID, c.Create = id, true
+			return nil
+		case known && item.SKU == *c.SKU && !slices.Contains(same, id):
+			same = append(same, id)
+		}
+	}
+	switch len(same) {
+	case 0:
+		return ErrSKUsMoved
+	case 1:
+		c.ID = same[0]
+		return nil
+	}
+	return commerce.Conflict("sku_ambiguous", "Several products of store %s have the SKU %s; use the id", c.StoreID, *c.SKU)
 }
 
 // merge returns the stored item with the given values, or the new item. A new item and a
@@ -117,8 +203,10 @@ func (c UpsertProduct) check(rows *commerce.Rows) error {
 	if err := c.Access(rows); err != nil {
 		return err
 	}
-	if home, known := rows.ProductStores.Get(c.ID); known && home.StoreID != c.StoreID {
-		return commerce.Invalid("store_id", "product %s belongs to another store and cannot be moved", c.ID)
+	if c.BySKU == nil {
+		if home, known := rows.ProductStores.Get(c.ID); known && home.StoreID != c.StoreID {
+			return commerce.Invalid("store_id", "product %s belongs to another store and cannot be moved", c.ID)
+		}
 	}
 	if c.CategoryID == "" {
 		return nil
@@ -135,13 +223,15 @@ func (c UpsertProduct) check(rows *commerce.Rows) error {
 func (c UpsertProduct) Access(rows *commerce.Rows) error {
 	stored, _ := rows.Partners.Get(c.Actor.PartnerID())
 	partner := stored.Under(c.Actor.Key)
-	home, known := rows.ProductStores.Get(c.ID)
-	if !known && !c.Create {
-		return commerce.NotFound("product")
-	}
-	if known {
-		if err := partner.MayUse(home.StoreID); err != nil {
-			return err
+	if c.BySKU == nil {
+		home, known := rows.ProductStores.Get(c.ID)
+		if !known && !c.Create {
+			return commerce.NotFound("product")
+		}
+		if known {
+			if err := partner.MayUse(home.StoreID); err != nil {
+				return err
+			}
 		}
 	}
 	if _, ok := rows.Stores.Get(c.StoreID); !ok {

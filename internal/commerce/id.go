@@ -1,8 +1,10 @@
 package commerce
 
 import (
+	"crypto/sha256"
 	"encoding/base32"
 	"encoding/binary"
+	"fmt"
 	"strings"
 )
 
@@ -72,6 +74,14 @@ func NewRefundID(storeNo int64, at Millis, e Entropy) string {
 // An order has at most one such refund, so its id is derived and not drawn.
 func LateRefundID(orderID string) string {
 	return PrefixRefund + strings.TrimPrefix(orderID, PrefixOrder)
+}
+
+// ProductIDOfSKU is the id of a new product that is made for a SKU of a store. It is derived
+// and not drawn, so that two calls at once make one product. try is 0,
+// unless a product with that id has another SKU by now: then 1, and so on.
+func ProductIDOfSKU(storeID, sku string, try int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %q %q", try, storeID, sku))
+	return PrefixProduct + crockford.EncodeToString(sum[:16])
 }
 
 // StoreNoOfOrder parses the store number in an order id. An id that does not parse names no

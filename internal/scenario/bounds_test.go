@@ -101,8 +101,8 @@ func TestBounds(t *testing.T) {
 	})
 }
 
-// Bodies of upserts and adjustments have at most 1 MiB, and others 256 KiB; one byte
-// more is too much.
+// Bodies of bulk upserts have at most 2 MiB, of upserts and adjustments 1 MiB, and others
+// 256 KiB; one byte more is too much.
 func TestLargestBody(t *testing.T) {
 	large := map[string]bool{"/v1/products/upsert": true, "/v1/inventory/adjustments": true}
 	onEveryEngine(t, func(t *testing.T, w *world) {
@@ -112,7 +112,10 @@ func TestLargestBody(t *testing.T) {
 				continue
 			}
 			most, said := 256<<10, "larger than 256 KiB; send less"
-			if large[route.Path] {
+			switch {
+			case route.Path == "/v1/products/bulk-upsert":
+				most, said = 2<<20, "larger than 2 MiB; send less"
+			case large[route.Path]:
 				most, said = 1<<20, "larger than 1 MiB; send less"
 			}
 			c := w.good(t, route, "busy", fmt.Sprint("w", i))

@@ -156,6 +156,13 @@ func (r faultyReader) Unchanged(ctx context.Context, s storage.ReadSet, v storag
 	return r.Reader.Unchanged(ctx, s, v)
 }
 
+func (r faultyReader) ProductsBySKU(ctx context.Context, storeID string, skus []string) (map[string][]string, error) {
+	if err := fault(&r.f.read); err != nil {
+		return nil, err
+	}
+	return r.Reader.ProductsBySKU(ctx, storeID, skus)
+}
+
 func (r faultyReader) Stock(ctx context.Context, ids []string) (map[string]commerce.Stock, error) {
 	if err := fault(&r.f.read); err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ var aboutShape = regexp.MustCompile(`is longer than|must be from|must have at (m
 func (w *world) doesNotMind(t *testing.T, c call, e edge) {
 	t.Helper()
 	a := w.do(t, c)
-	if refusal := a.error(); a.status == http.StatusBadRequest && refusal.Field == e.field && aboutShape.MatchString(refusal.Error) {
+	if status, refusal := refusalOf(a); status == http.StatusBadRequest && refusal.Field == e.field && aboutShape.MatchString(refusal.Error) {
 		t.Errorf("the document allows %s as %s: %s", e.what, e.field, a.body)
 	}
 }
@@ -59,8 +59,8 @@ func (w *world) doesNotMind(t *testing.T, c call, e edge) {
 func (w *world) refusesEdge(t *testing.T, c call, e edge) {
 	t.Helper()
 	a := w.do(t, c)
-	refusal := a.error()
-	if a.status != http.StatusBadRequest || refusal.Code != "invalid_body" || !strings.HasPrefix(refusal.Field, e.field) {
+	status, refusal := refusalOf(a)
+	if status != http.StatusBadRequest || refusal.Code != "invalid_body" || !strings.HasPrefix(refusal.Field, e.field) {
 		t.Errorf("the document does not allow %s as %s: %d %.300s", e.what, e.field, a.status, a.body)
 	}
 }

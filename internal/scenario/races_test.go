@@ -153,6 +153,7 @@ func TestProcessesRace(t *testing.T) {
 				p.raceExternalID(t, round)
 				p.raceKey(t, round)
 				p.raceUpsert(t, round)
+				p.raceSKUs(t, round)
 				p.raceSame(t, round)
 			}
 			p.worlds[0].finishJobs(t)
@@ -232,6 +233,37 @@ func (p *processes) raceUpsert(t *testing.T, round int) {
 			body: fmt.Sprintf(`{"store_id":"sto_north","category_id":"cat_fruit","name":"New %d"}`, round)}
 	})
 	expectReplays(t, answers, http.StatusOK)
+}
+
+// raceSKUs checks that one product is created for each new SKU, by one of several calls
+// whose lists overlap, and that all others update it.
+func (p *processes) raceSKUs(t *testing.T, round int) {
+	answers := p.race(t, true, func(i int) call {
+		var products []string
+		for n := range 3 {
+			products = append(products, fmt.Sprintf(`{"store_id":"sto_north","category_id":"cat_fruit","name":"New","sku":"race %d %d"}`, round, (i+n)%3))
+		}
+		return call{method: "POST", path: "/v1/products/bulk-upsert", key: "busy", body: `{"match":"sku","products":[` + strings.Join(products, ",") + `]}`}
+	})
+	made, created := map[string]bool{}, 0
+	for _, a := range answers {
+		var done struct {
+			Created, Failed int
+			Results         []struct {
+				ProductID string `json:"product_id"`
+			}
+		}
+		if err := json.Unmarshal(a.body, &done); err != nil || a.status != http.StatusOK || done.Failed != 0 || len(done.Results) != 3 {
+			t.Fatalf("%v: %d %s", err, a.status, a.body)
+		}
+		created += done.Created
+		for _, r := range done.Results {
+			made[r.ProductID] = true
+		}
+	}
+	if created != 3 || len(made) != 3 {
+		t.Errorf("%d products were created for 3 SKUs, and the answers name %v", created, made)
+	}
 }
 
 // raceSame sends the same call of each kind with one key; the calls meet at its

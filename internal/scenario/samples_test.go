@@ -22,6 +22,9 @@ var samples = map[string]string{
 	"/v1/products/upsert": `{"id":"prd_loaf","store_id":"sto_north","category_id":"cat_bread","name":"Loaf","description":"d",` +
 		`"featured_image":"https://e.example/1","images":["https://e.example/1"],"active":true,"hot":false,"price":9.5,` +
 		`"available_quantity":20,"sku":"s","sold_count":1,"sold_amount":9.5,"created_on":1700000000000}`,
+	"/v1/products/bulk-upsert": `{"products":[{"id":"prd_loaf","store_id":"sto_north","category_id":"cat_bread","name":"Loaf","description":"d",` +
+		`"featured_image":"https://e.example/1","images":["https://e.example/1"],"active":true,"hot":false,"price":9.5,` +
+		`"available_quantity":20,"sku":"s","sold_count":1,"sold_amount":9.5,"created_on":1700000000000}],"match":"id"}`,
 	"/v1/inventory/adjustments": `{"adjustments":[{"product_id":"prd_loaf","delta":2,"reason":"r","external_reference":"e"}]}`,
 	"/v1/orders/report": `{"external_order_id":"web-new","store_id":"sto_north","items":[{"product_id":"prd_loaf","quantity":1,"price":925}],` +
 		`"fulfillment_type":"pickup","total":1001,"subtotal":925,"tax_amount":76,"tax_rate":8.25,"delivery_fee":0,` +

@@ -237,6 +237,10 @@ func staffActs(t *testing.T, s *fixture.Shop, uses *service.Service) []anAct {
 			}
 			return nil
 		}, `"price_cents":1250`, `"price_cents":99`},
+		{"bulk_upsert_products", "", func() error {
+			_, err := uses.BulkUpsertProducts(ctx, staff, []service.BulkItem{{UpsertProduct: service.UpsertProduct{ID: fixture.ProductID(1), Name: "Spelt", StoreID: fixture.StoreID, CategoryID: fixture.CategoryID}}}, service.Once[[]service.Upserted]{})
+			return err
+		}, `"name":"Rye"`, `"name":"Spelt"`},
 	}
 }
 

@@ -34,6 +34,10 @@ type Catalog interface {
 	// SKUs reads the SKUs of products of a store by id. The map lacks unknown ids.
 	SKUs(ctx context.Context, storeID string, ids []string) (map[string]string, error)
 
+	// ProductsBySKU finds the products of a store by SKU: the id, or, if several products
+	// have a SKU, the first and the last id. The map lacks unknown SKUs, and the empty one.
+	ProductsBySKU(ctx context.Context, storeID string, skus []string) (map[string][]string, error)
+
 	// ProductPage reads one page of a list. It does not read products whose documents
 	// the caller has: their items consist of a key and a stamp.
 	ProductPage(ctx context.Context, f ProductFilter, have Documents) (ProductPage, error)

@@ -21,6 +21,7 @@ import (
 const (
 	MaxBody      = 256 << 10
 	MaxLargeBody = 1 << 20
+	MaxBulkBody  = 2 << 20
 )
 
 // Bodies reads request bodies within a memory budget, of which each caller may have a

@@ -760,6 +760,48 @@ func (v WrappedProduct) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
+var membersOfBulkUpsertRequest = setOf("products", "match")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *BulkUpsertRequest) UnmarshalJSON(text []byte) error {
+	type plain BulkUpsertRequest
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfBulkUpsertRequest)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v BulkUpsertRequest) MarshalJSON() ([]byte, error) {
+	type plain BulkUpsertRequest
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfBulkUpsertResult = setOf("index", "ok", "product_id", "created", "updated_on", "error", "code", "field", "expected_quantity", "available_quantity")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *BulkUpsertResult) UnmarshalJSON(text []byte) error {
+	type plain BulkUpsertResult
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfBulkUpsertResult)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v BulkUpsertResult) MarshalJSON() ([]byte, error) {
+	type plain BulkUpsertResult
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfBulkUpsertReply = setOf("ok", "count", "created", "updated", "failed", "results", "trace_id")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *BulkUpsertReply) UnmarshalJSON(text []byte) error {
+	type plain BulkUpsertReply
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfBulkUpsertReply)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v BulkUpsertReply) MarshalJSON() ([]byte, error) {
+	type plain BulkUpsertReply
+	return marshal(plain(v), v.Extra)
+}
+
 var membersOfUpsertedProduct = setOf("id", "name", "description", "store_id", "category_id", "featured_image", "images", "active", "hot", "price", "available_quantity", "sku", "sold_count", "sold_amount", "created_on", "updated_on", "source")
 
 // UnmarshalJSON keeps members without a field in Extra.

@@ -11,7 +11,8 @@ var (
 	opListProducts          = operation[ListProductsQuery, none, ProductList]{"GET", "/v1/products", false}
 	opGetProduct            = operation[none, none, ProductReply]{"GET", "/v1/products/{product_id}", false}
 	opCheckAvailability     = operation[none, AvailabilityRequest, AvailabilityReply]{"POST", "/v1/products/availability", false}
-	opUpsertProduct         = operation[none, any, UpsertReply]{"POST", "/v1/products/upsert", true}
+	opUpsertProduct         = operation[UpsertProductQuery, any, UpsertReply]{"POST", "/v1/products/upsert", true}
+	opBulkUpsertProducts    = operation[none, BulkUpsertRequest, BulkUpsertReply]{"POST", "/v1/products/bulk-upsert", true}
 	opAdjustInventory       = operation[none, AdjustmentsRequest, AdjustmentsReply]{"POST", "/v1/inventory/adjustments", true}
 	opQuoteDelivery         = operation[none, QuoteRequest, QuoteReply]{"POST", "/v1/delivery/quote", false}
 	opPreflightCheckout     = operation[none, PreflightRequest, PreflightReply]{"POST", "/v1/checkout/preflight", false}

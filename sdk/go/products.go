@@ -55,10 +55,23 @@ func (s *ProductsService) Availability(ctx context.Context, body AvailabilityReq
 	return call(ctx, s.client, opCheckAvailability, nil, none{}, &body, append(options, harmless)...)
 }
 
+// UpsertBySKU updates the product of the store with the SKU, or creates it. Two such calls at
+// once create one product.
+func (s *ProductsService) UpsertBySKU(ctx context.Context, body ProductInput, options ...Option) (*UpsertReply, error) {
+	var either any = body
+	return call(ctx, s.client, opUpsertProduct, nil, UpsertProductQuery{Match: "sku"}, &either, options...)
+}
+
 // Upsert creates a product, or updates the one that body.ID names.
 func (s *ProductsService) Upsert(ctx context.Context, body ProductInput, options ...Option) (*UpsertReply, error) {
 	var either any = body
-	return call(ctx, s.client, opUpsertProduct, nil, none{}, &either, options...)
+	return call(ctx, s.client, opUpsertProduct, nil, UpsertProductQuery{}, &either, options...)
+}
+
+// BulkUpsert upserts 1 to 200 products, which succeed or fail alone: look at Failed, and at
+// the Results, which are in the order of the products.
+func (s *ProductsService) BulkUpsert(ctx context.Context, body BulkUpsertRequest, options ...Option) (*BulkUpsertReply, error) {
+	return call(ctx, s.client, opBulkUpsertProducts, nil, none{}, &body, options...)
 }
 
 // InventoryService moves stock by deltas.

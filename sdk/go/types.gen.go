@@ -83,6 +83,8 @@ const (
 	ErrorCodeInsufficientStock ErrorCode = "insufficient_stock"
 	// the stock is not what `expected_quantity` says
 	ErrorCodeStaleQuantity ErrorCode = "stale_quantity"
+	// several products of the store have the SKU
+	ErrorCodeSKUAmbiguous ErrorCode = "sku_ambiguous"
 	// a product of a new order is not active
 	ErrorCodeProductInactive ErrorCode = "product_inactive"
 	// another order has this `external_order_id`; `order_id` names it
@@ -1173,6 +1175,65 @@ type ProductInput struct {
 // WrappedProduct is a schema of the API document.
 type WrappedProduct struct {
 	Product ProductInput `json:"product"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// ProductMatch is a schema of the API document.
+type ProductMatch string
+
+const (
+	ProductMatchID  ProductMatch = "id"
+	ProductMatchSKU ProductMatch = "sku"
+)
+
+// BulkUpsertRequest is a schema of the API document.
+type BulkUpsertRequest struct {
+	Products []ProductInput `json:"products"`
+	// `id` (the default): each product is found by its `id`, or created without one. `sku`: it is found by
+	// `store_id` and `sku`, which must be given and not be blank; `id` must be left out.
+	Match ProductMatch `json:"match,omitempty"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// BulkUpsertResult is a schema of the API document.
+type BulkUpsertResult struct {
+	// The place in `products` of the request, from 0.
+	Index int64 `json:"index"`
+	OK    bool  `json:"ok"`
+	// Of one that succeeded, and with `stale_quantity`.
+	ProductID string `json:"product_id,omitempty"`
+	// Whether the product was created; absent if it failed.
+	Created *bool `json:"created,omitempty"`
+	// A time as Unix milliseconds, UTC.
+	UpdatedOn *UnixMillis `json:"updated_on,omitempty"`
+	// What is wrong, for people.
+	Error string    `json:"error,omitempty"`
+	Code  ErrorCode `json:"code,omitempty"`
+	// What is at fault, if it is a field.
+	Field string `json:"field,omitempty"`
+	// With `stale_quantity`, what you expected.
+	ExpectedQuantity *int64 `json:"expected_quantity,omitempty"`
+	// With `stale_quantity`, what there is.
+	AvailableQuantity *int64 `json:"available_quantity,omitempty"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// BulkUpsertReply is a schema of the API document.
+type BulkUpsertReply struct {
+	// Always `true` in an answer that succeeds.
+	OK      bool               `json:"ok"`
+	Count   int64              `json:"count"`
+	Created int64              `json:"created"`
+	Updated int64              `json:"updated"`
+	Failed  int64              `json:"failed"`
+	Results []BulkUpsertResult `json:"results"`
+	TraceID string             `json:"trace_id"`
 
 	// Extra holds the members that this version of the SDK does not know.
 	Extra Extra `json:"-"`
@@ -2361,6 +2422,14 @@ type ListProductsQuery struct {
 	UpdatedSince UnixMillis `json:"updated_since"`
 	// The `next_cursor` of the page before. Do not take it apart or make your own.
 	Cursor string `json:"cursor"`
+}
+
+// UpsertProductQuery narrows UpsertProduct. The zero value of a field leaves it out.
+type UpsertProductQuery struct {
+	// `id` (the default): by `id`, or a new product without one. `sku`: by `store_id` and `sku`, which
+	// must be given and not be blank; `id` must be left out. If several products of the store have the
+	// SKU: 409, code `sku_ambiguous`.
+	Match ProductMatch `json:"match"`
 }
 
 // ListOrdersQuery narrows ListOrders. The zero value of a field leaves it out.

@@ -33,7 +33,7 @@ func (c Call) goArguments() []string {
 	for _, p := range c.in("path") {
 		args = append(args, strconv.Quote(value(p)))
 	}
-	if len(c.in("query")) > 0 {
+	if len(c.in("query")) > 0 && c.Operation.Body == nil { // with a body, each choice in the query is a method of its own
 		literal := "purveyor." + exported(c.Operation.ID) + "Query{"
 		for _, p := range c.query() {
 			literal += exported(p.Name) + ": " + c.goQuery(p)

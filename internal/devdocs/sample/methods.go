@@ -14,6 +14,7 @@ var methods = map[string]string{
 	"getProduct":            "Products.Get",
 	"checkAvailability":     "Products.Availability",
 	"upsertProduct":         "Products.Upsert",
+	"bulkUpsertProducts":    "Products.BulkUpsert",
 	"adjustInventory":       "Inventory.Adjust",
 	"quoteDelivery":         "Delivery.Quote",
 	"preflightCheckout":     "Checkout.Preflight",

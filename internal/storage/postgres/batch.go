@@ -186,11 +186,19 @@ func (b *batch) Save(context.Context) error {
 	return fmt.Errorf("%w: %w", storage.ErrOutcomeUnknown, explain(err))
 }
 
-// analyze updates the server's statistics after a large import. Until the server does so by
-// itself, its plans are made for small tables.
+// analyze updates the server's statistics when this process has added many products since it did
+// so last, and as many as it had before. Until the server does so by itself, its plans are made for
+// small tables.
 func (b *batch) analyze(ctx context.Context) {
-	const large = 500
-	if b.rows.Stock.Changed() < large {
+	const many = 500
+	var added int64
+	for i := range b.rows.Stock.Changed() {
+		if _, _, was := b.rows.Stock.Change(i); was == nil {
+			added++
+		}
+	}
+	known := b.engine.known.Load()
+	if sum := b.engine.added.Add(added); added == 0 || sum < max(many, 2*known) || !b.engine.known.CompareAndSwap(known, sum) {
 		return
 	}
 	for _, t := range []string{"stock", "products", "product_stores"} {

@@ -146,7 +146,7 @@ var (
 		"partner_keys":   {{"id"}, {"partner_id"}, {"hash"}, {"revoked_on"}, {"expires_on"}},
 		"product_stores": {{"product_id"}},
 		"stores":         {{"id"}, {"no"}, {"band", "lng"}},
-		"products":       {{"store_id", "id"}},
+		"products":       {{"store_id", "id"}, {"store_id", "sku"}},
 		"stock":          {{"store_id", "product_id"}, {"ROW(store_id, product_id) >"}, {"ROW(updated_on, product_id) >"}, {"store_id", "updated_on IS NOT NULL"}},
 		"stock_moves":    {{"at", "seq"}},
 		"stock_notes":    {{"store_id", "product_id"}},
@@ -184,8 +184,8 @@ var (
 	// The categories of stores are found by looking through their products.
 	wholeStore = regexp.MustCompile(`^SELECT DISTINCT category_id FROM stock WHERE store_id = ANY\(\$1\)$`)
 	// Rows are locked in the order of their keys, few at a time; the categories
-	// are sorted by name.
-	sortsFew = regexp.MustCompile(`FOR UPDATE|FROM categories`)
+	// are sorted by name; few products are looked up by SKU.
+	sortsFew = regexp.MustCompile(`FOR UPDATE|FROM categories|GROUP BY sku`)
 )
 
 // faults are what would take longer the more rows there are.

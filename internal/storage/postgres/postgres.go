@@ -60,6 +60,9 @@ type Engine struct {
 	// spread says that tables may be spread over the nodes of a cluster, which
 	// does not take a LIMIT for each of many keys.
 	spread bool
+	// added counts the products that this process has added, and known is the count when it
+	// updated the server's statistics.
+	added, known atomic.Int64
 }
 
 // writer is a writing connection; nil conn: none, or it broke.

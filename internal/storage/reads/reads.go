@@ -331,6 +331,17 @@ func (r Reader) SKUs(ctx context.Context, storeID string, ids []string) (map[str
 	return found, err
 }
 
+// ProductsBySKU finds products of a store.
+func (r Reader) ProductsBySKU(ctx context.Context, storeID string, skus []string) (map[string][]string, error) {
+	found := make(map[string][]string, len(skus))
+	err := r.Rows(ctx, "SELECT sku, min(id), max(id) FROM products WHERE store_id = $1 AND sku <> '' AND "+r.among("sku", "$2")+" GROUP BY sku", []any{storeID, skus},
+		func(s schema.Scanner) {
+			sku := s.Text()
+			found[sku] = slices.Compact([]string{s.Text(), s.Text()})
+		})
+	return found, err
+}
+
 // Partner reads a partner.
 func (r Reader) Partner(ctx context.Context, id string) (commerce.Partner, error) {
 	return one(ctx, r, &schema.Partners, id)

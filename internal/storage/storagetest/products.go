@@ -211,6 +211,22 @@ func itemsOfStore(t *testing.T, db Database) {
 	if want := map[string]string{"prd_0_000": "SKU of prd_0_000", "prd_0_002": "SKU of prd_0_002"}; err != nil || !maps.Equal(skus, want) {
 		t.Errorf("SKUs %v, %v", skus, err)
 	}
+	Change(t, e, commerce.Needs{ProductStores: []string{"prd_0_000", "prd_0_001", "prd_0_002"}, Products: keys[:3]}, func(rows *commerce.Rows, _ commerce.Millis) (c commerce.Changes) {
+		for i, key := range keys[:3] {
+			p, _ := rows.Products.Get(key)
+			p.SKU = []string{"twins", "twins", ""}[i]
+			c.Products = append(c.Products, p)
+		}
+		return c
+	})
+	bySKU, err := e.Reader().ProductsBySKU(context.Background(), "sto_0", []string{"twins", "SKU of prd_0_002", "SKU of prd_1_000", "", "twins"})
+	if want := map[string][]string{"twins": {"prd_0_000", "prd_0_001"}}; err != nil || !maps.EqualFunc(bySKU, want, slices.Equal) {
+		t.Errorf("by SKU %v, %v", bySKU, err)
+	}
+	bySKU, err = e.Reader().ProductsBySKU(context.Background(), "sto_1", []string{"SKU of prd_1_002", "SKU of prd_1_000"})
+	if want := map[string][]string{"SKU of prd_1_000": {"prd_1_000"}, "SKU of prd_1_002": {"prd_1_002"}}; err != nil || !maps.EqualFunc(bySKU, want, slices.Equal) {
+		t.Errorf("by SKU in another store %v, %v", bySKU, err)
+	}
 	if none, err := e.Reader().Items(context.Background(), "sto_0", nil); err != nil || len(none) != 0 {
 		t.Errorf("of no ids %+v, %v", none, err)
 	}

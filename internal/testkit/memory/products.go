@@ -55,6 +55,22 @@ func (r reader) SKUs(ctx context.Context, storeID string, ids []string) (map[str
 	return skus, err
 }
 
+// ProductsBySKU implements storage.Reader.
+func (r reader) ProductsBySKU(_ context.Context, storeID string, skus []string) (map[string][]string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := map[string][]string{}
+	for _, p := range each(r.tables, &schema.Products) {
+		if p.StoreID == storeID && p.SKU != "" && slices.Contains(skus, p.SKU) {
+			found[p.SKU] = append(found[p.SKU], p.ID)
+		}
+	}
+	for sku, ids := range found {
+		found[sku] = slices.Compact([]string{slices.Min(ids), slices.Max(ids)})
+	}
+	return found, nil
+}
+
 // ProductPage implements storage.Reader.
 func (r reader) ProductPage(_ context.Context, f storage.ProductFilter, have storage.Documents) (storage.ProductPage, error) {
 	r.mu.Lock()

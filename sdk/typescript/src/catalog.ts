@@ -88,6 +88,19 @@ export class Products {
   upsert(body: types.ProductInput, options?: CallOptions): Promise<types.UpsertReply> {
     return this.#t.call(operations.upsertProduct, { body }, options);
   }
+
+  /** Updates the product of the store with the SKU, or creates it. Two such calls at once create one product. */
+  upsertBySKU(body: types.ProductInput, options?: CallOptions): Promise<types.UpsertReply> {
+    return this.#t.call(operations.upsertProduct, { query: { match: "sku" }, body }, options);
+  }
+
+  /**
+   * Upserts 1 to 200 products, which succeed or fail alone: look at `failed`, and at the `results`, which are
+   * in the order of the products.
+   */
+  bulkUpsert(body: types.BulkUpsertRequest, options?: CallOptions): Promise<types.BulkUpsertReply> {
+    return this.#t.call(operations.bulkUpsertProducts, { body }, options);
+  }
 }
 
 /** Moves stock by deltas. */

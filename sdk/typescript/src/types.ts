@@ -52,6 +52,7 @@ export type ErrorCode =
   | "method_not_allowed"
   | "insufficient_stock"
   | "stale_quantity"
+  | "sku_ambiguous"
   | "product_inactive"
   | "external_order_id_taken"
   | "wrong_status"
@@ -820,6 +821,49 @@ export interface WrappedProduct {
 
 /** The product itself, or an object that holds it as `product`. */
 export type UpsertRequest = ProductInput | WrappedProduct;
+
+export type ProductMatch = "id" | "sku";
+
+export interface BulkUpsertRequest {
+  products: ProductInput[];
+  /**
+   * `id` (the default): each product is found by its `id`, or created without one. `sku`: it is found by
+   * `store_id` and `sku`, which must be given and not be blank; `id` must be left out.
+   */
+  match?: ProductMatch;
+}
+
+export interface BulkUpsertResult {
+  /** The place in `products` of the request, from 0. */
+  index: number;
+  ok: boolean;
+  /** Of one that succeeded, and with `stale_quantity`. */
+  product_id?: string;
+  /** Whether the product was created; absent if it failed. */
+  created?: boolean;
+  /** A time as Unix milliseconds, UTC. */
+  updated_on?: number;
+  /** What is wrong, for people. */
+  error?: string;
+  code?: ErrorCode;
+  /** What is at fault, if it is a field. */
+  field?: string;
+  /** With `stale_quantity`, what you expected. */
+  expected_quantity?: number;
+  /** With `stale_quantity`, what there is. */
+  available_quantity?: number;
+}
+
+export interface BulkUpsertReply {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  count: number;
+  created: number;
+  updated: number;
+  failed: number;
+  results: BulkUpsertResult[];
+  trace_id: string;
+}
 
 export interface UpsertedProduct {
   id: string;
@@ -1983,6 +2027,16 @@ export interface ListProductsQuery {
   updated_since?: number;
   /** The `next_cursor` of the page before. Do not take it apart or make your own. */
   cursor?: string;
+}
+
+/** Narrows `upsertProduct`. */
+export interface UpsertProductQuery {
+  /**
+   * `id` (the default): by `id`, or a new product without one. `sku`: by `store_id` and `sku`, which
+   * must be given and not be blank; `id` must be left out. If several products of the store have the
+   * SKU: 409, code `sku_ambiguous`.
+   */
+  match?: ProductMatch;
 }
 
 /** Narrows `listOrders`. */
