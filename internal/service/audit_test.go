@@ -355,6 +355,7 @@ var others = []string{
 	"AcceptLink",             // of sign-ins, where they are tested
 	"SaveView", "RemoveView", // of how a user likes the pages
 	"RecordExport",  // writes its entry itself, which the test of the page reads
+	"ActInSandbox",  // of partners with test keys; what they have the merchant do leaves its own entry
 	"ReportOrder",   // of partners alone
 	"StartCheckout", // of staff it is CreateNativeOrder
 }
