@@ -55,6 +55,7 @@ type API struct {
 	requests     *requestlog.Log  // nil: requests are not logged
 	clock        func() time.Time // of logged requests; nil: that of web.Trace
 	limited      limited
+	faults       faultCache
 	operations   map[string]bool // the ids of all operations
 }
 
@@ -195,13 +196,18 @@ type reply struct {
 func (a *API) serve(route Route, operation string) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		w := web.WriterOf(rw)
-		answer, err := a.handle(route, operation, w, r)
+		answer, cut, err := a.handle(route, operation, w, r)
+		if cut {
+			defer w.Lose()()
+		}
 		if err != nil {
 			web.WriteError(w, outward(err))
 			return
 		}
 		if answer.stream != nil {
-			answer.stream(w)
+			if !cut {
+				answer.stream(w)
+			}
 			return
 		}
 		if notModified(w, r, answer.tag) {
@@ -216,18 +222,25 @@ func (a *API) serve(route Route, operation string) http.HandlerFunc {
 	}
 }
 
-func (a *API) handle(route Route, operation string, w *web.Writer, r *http.Request) (reply, error) {
+// handle answers a request. cut: the answer is to be lost.
+func (a *API) handle(route Route, operation string, w *web.Writer, r *http.Request) (answer reply, cut bool, err error) {
 	caller, err := a.gate.Admit(w, r)
 	seen := a.witness(w, caller, operation)
 	if err != nil {
-		return reply{}, err
+		return reply{}, false, err
 	}
 	for _, scope := range route.Scopes {
 		if !caller.Partner.Has(scope) {
-			return reply{}, scopeMissing(scope)
+			return reply{}, false, scopeMissing(scope)
 		}
 	}
-	return route.handler(a, &request{Request: r, Caller: caller, api: a, traceID: w.TraceID, w: w, seen: seen})
+	if caller.Mode == commerce.Test && !route.beyondFaults() {
+		if cut, err = a.hit(r.Context(), caller.Partner.ID, operation); err != nil {
+			return reply{}, false, err
+		}
+	}
+	answer, err = route.handler(a, &request{Request: r, Caller: caller, api: a, traceID: w.TraceID, w: w, seen: seen})
+	return answer, cut, err
 }
 
 func scopeMissing(scopes ...commerce.Scope) error {
@@ -345,6 +358,9 @@ var Routes = []Route{
 	{post, "/v1/keys/{key_id}/rotate", needs(commerce.ManageSelf), rotateKey},
 	{post, "/v1/keys/{key_id}/revoke", needs(commerce.ManageSelf), (*API).revokeKey},
 
+	{get, "/v1/sandbox/faults", needs(commerce.WriteOrders), inTest((*API).listFaults)},
+	{post, "/v1/sandbox/faults", needs(commerce.WriteOrders), inTest(makeFault)},
+	{post, "/v1/sandbox/faults/clear", needs(commerce.WriteOrders), inTest((*API).clearFaults)},
 	{post, "/v1/sandbox/orders/{order_id}/act", needs(commerce.WriteOrders), inTest(ofOrder((*API).actInSandbox))},
 
 	{get, "/v1/requests", needs(commerce.ManageSelf, commerce.ReadOrders), (*API).listRequests},

@@ -33,6 +33,7 @@ const (
 	PrefixAudit         = "aud_"
 	PrefixUser          = "usr_"
 	PrefixRequest       = "req_"
+	PrefixFault         = "flt_"
 	prefixTimeline      = "tev_"
 )
 

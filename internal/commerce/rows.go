@@ -58,6 +58,7 @@ type Needs struct {
 	Jobs          []JobKey
 	EndedJobs     []JobKey // that the command ends. They are not loaded, and need not exist
 	Sandbox       []string // sandbox objects
+	Faults        []string // by partners
 	Users         []string
 	Sessions      []string
 	SignInLinks   []string // of users
@@ -91,6 +92,7 @@ type Rows struct {
 	Mails         Table[MailKey, MailCount]
 	Jobs          Table[JobKey, Job]
 	Sandbox       Table[string, SandboxObject]
+	Faults        Table[string, Faults]
 	Users         Table[string, User]
 	Sessions      Table[string, Session]
 	SignInLinks   Table[string, SignInLink]
@@ -139,6 +141,7 @@ type Changes struct {
 	DoneJobs       []JobKey // they are deleted; one that is gone already is no error
 	Sandbox        []SandboxObject
 	GoneSandbox    []string // sandbox objects that are deleted
+	Faults         []Faults
 	Timeline       []TimelineEvent
 	Ledger         []LedgerEntry
 	Webhooks       []WebhookEvent

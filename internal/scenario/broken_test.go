@@ -107,6 +107,13 @@ func (r faultyReader) Partner(ctx context.Context, id string) (commerce.Partner,
 	return r.Reader.Partner(ctx, id)
 }
 
+func (r faultyReader) Faults(ctx context.Context, partnerID string) (commerce.Faults, error) {
+	if err := fault(&r.f.read); err != nil {
+		return commerce.Faults{}, err
+	}
+	return r.Reader.Faults(ctx, partnerID)
+}
+
 func (r faultyReader) Store(ctx context.Context, id string) (commerce.Store, error) {
 	if err := fault(&r.f.read); err != nil {
 		return commerce.Store{}, err

@@ -47,6 +47,8 @@ var samples = map[string]string{
 	"/v1/orders/{order_id}/confirm":                     `{"ready_in_minutes":20}`,
 	"/v1/orders/{order_id}/ready-for-pickup":            `{"ready_at":<now>}`,
 	"/v1/orders/{order_id}/picked-up":                   `{"picked_up_at":<now>}`,
+	"/v1/sandbox/faults":                                `{"kind":"slow","operation":"reportOrder","calls":1,"delay_ms":1}`,
+	"/v1/sandbox/faults/clear":                          `{}`,
 	"/v1/sandbox/orders/{order_id}/act":                 `{"action":"merchant_confirm"}`,
 	"/v1/orders/{order_id}/cancel":                      `{"reason":"r","refund":false}`,
 	"/v1/orders/{order_id}/refund":                      `{"amount_cents":1,"reason":"r"}`,
@@ -63,7 +65,7 @@ var mayBeEmpty = map[string]bool{
 	"/v1/orders/{order_id}/confirm": true, "/v1/orders/{order_id}/ready-for-pickup": true, "/v1/orders/{order_id}/picked-up": true, "/v1/orders/{order_id}/cancel": true,
 	"/v1/orders/{order_id}/refund": true, "/v1/keys/{key_id}/rotate": true, "/v1/keys/{key_id}/revoke": true,
 	"/v1/webhook-endpoints/{endpoint_id}/rotate-secret": true, "/v1/webhook-endpoints/{endpoint_id}/pause": true, "/v1/webhook-endpoints/{endpoint_id}/resume": true,
-	"/v1/webhook-endpoints/{endpoint_id}/delete": true, "/v1/webhook-endpoints/{endpoint_id}/test": true, "/v1/events/{event_id}/resend": true,
+	"/v1/webhook-endpoints/{endpoint_id}/delete": true, "/v1/sandbox/faults/clear": true, "/v1/webhook-endpoints/{endpoint_id}/test": true, "/v1/events/{event_id}/resend": true,
 }
 
 // wanted is the status of the order that an operation needs. Each partner has such an

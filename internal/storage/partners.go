@@ -15,6 +15,9 @@ type Partners interface {
 	Partner(ctx context.Context, id string) (commerce.Partner, error)
 	Partners(ctx context.Context) ([]commerce.Partner, error)
 
+	// Faults reads the faults of a partner, ended ones too. The zero Faults: it never had one.
+	Faults(ctx context.Context, partnerID string) (commerce.Faults, error)
+
 	// APIKeys reads the keys of a partner, the newest first.
 	APIKeys(ctx context.Context, partnerID string) ([]commerce.APIKey, error)
 	// EndingKeys reads the keys of all partners that end after one time and until another,

@@ -74,6 +74,31 @@ func (w *Writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // WriterOf returns the Writer that Trace put around the response.
 func WriterOf(w http.ResponseWriter) *Writer { return w.(*Writer) }
 
+// Lose has the answer go to the log alone. The function that it returns cuts the connection.
+func (w *Writer) Lose() (cut func()) {
+	raw := w.ResponseWriter
+	w.ResponseWriter = nowhere{raw.Header()}
+	return func() {
+		conn, _, err := http.NewResponseController(raw).Hijack()
+		if err != nil {
+			panic(http.ErrAbortHandler) // which cuts it, too, and leaves no line in the log
+		}
+		_ = conn.Close()
+	}
+}
+
+// nowhere is where lost answers go.
+type nowhere struct{ header http.Header }
+
+// Header implements http.ResponseWriter.
+func (n nowhere) Header() http.Header { return n.header }
+
+// Write implements http.ResponseWriter.
+func (nowhere) Write(b []byte) (int, error) { return len(b), nil }
+
+// WriteHeader implements http.ResponseWriter.
+func (nowhere) WriteHeader(int) {}
+
 // TraceHeader carries the trace id in both directions.
 const TraceHeader = "X-Trace-Id"
 

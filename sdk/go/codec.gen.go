@@ -466,6 +466,76 @@ func (v RotateRequest) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
+var membersOfNewFault = setOf("kind", "operation", "calls", "delay_ms")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *NewFault) UnmarshalJSON(text []byte) error {
+	type plain NewFault
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfNewFault)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v NewFault) MarshalJSON() ([]byte, error) {
+	type plain NewFault
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfFault = setOf("id", "kind", "operation", "calls", "calls_left", "delay_ms", "expires_on")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *Fault) UnmarshalJSON(text []byte) error {
+	type plain Fault
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfFault)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v Fault) MarshalJSON() ([]byte, error) {
+	type plain Fault
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfFaultList = setOf("ok", "count", "faults")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *FaultList) UnmarshalJSON(text []byte) error {
+	type plain FaultList
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfFaultList)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v FaultList) MarshalJSON() ([]byte, error) {
+	type plain FaultList
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfFaultReply = setOf("ok", "fault", "trace_id")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *FaultReply) UnmarshalJSON(text []byte) error {
+	type plain FaultReply
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfFaultReply)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v FaultReply) MarshalJSON() ([]byte, error) {
+	type plain FaultReply
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfClearedFaults = setOf("ok", "cleared", "trace_id")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *ClearedFaults) UnmarshalJSON(text []byte) error {
+	type plain ClearedFaults
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfClearedFaults)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v ClearedFaults) MarshalJSON() ([]byte, error) {
+	type plain ClearedFaults
+	return marshal(plain(v), v.Extra)
+}
+
 var membersOfSandboxActRequest = setOf("action", "amount_cents")
 
 // UnmarshalJSON keeps members without a field in Extra.

@@ -51,6 +51,9 @@ var (
 	opMakeKey               = operation[none, NewKey, IssuedKey]{"POST", "/v1/keys", false}
 	opRotateKey             = operation[none, RotateRequest, RotatedKey]{"POST", "/v1/keys/{key_id}/rotate", false}
 	opRevokeKey             = operation[none, EmptyRequest, KeyReply]{"POST", "/v1/keys/{key_id}/revoke", false}
+	opListFaults            = operation[none, none, FaultList]{"GET", "/v1/sandbox/faults", false}
+	opMakeFault             = operation[none, NewFault, FaultReply]{"POST", "/v1/sandbox/faults", true}
+	opClearFaults           = operation[none, EmptyRequest, ClearedFaults]{"POST", "/v1/sandbox/faults/clear", false}
 	opActInSandbox          = operation[none, SandboxActRequest, SandboxActReply]{"POST", "/v1/sandbox/orders/{order_id}/act", true}
 	opListRequests          = operation[ListRequestsQuery, none, LoggedRequestList]{"GET", "/v1/requests", false}
 	opGetRequest            = operation[none, none, LoggedRequestReply]{"GET", "/v1/requests/{request_id}", false}

@@ -808,6 +808,89 @@ type RotateRequest struct {
 	Extra Extra `json:"-"`
 }
 
+// FaultKind is a schema of the API document.
+type FaultKind string
+
+const (
+	// the call waits for `delay_ms` before it is done
+	FaultKindSlow FaultKind = "slow"
+	// 500, `unavailable`; nothing is done
+	FaultKindError FaultKind = "error"
+	// the call is done, and the connection is cut in place of the answer
+	FaultKindLostAnswer FaultKind = "lost_answer"
+	// 429 with `Retry-After`; nothing is done
+	FaultKindRateLimited FaultKind = "rate_limited"
+	// 409; nothing is done. It hits the operations that refuse for want of stock: `createCheckoutSession`,
+	// `reportOrder`, `confirmOrder`, `adjustInventory`
+	FaultKindInsufficientStock FaultKind = "insufficient_stock"
+)
+
+// NewFault is a schema of the API document.
+type NewFault struct {
+	Kind FaultKind `json:"kind"`
+	// The id of the operation whose calls go wrong. If left out, those of all.
+	Operation *string `json:"operation,omitempty"`
+	// How many calls go wrong.
+	Calls int64 `json:"calls"`
+	// Of `slow` alone; 3000 if left out.
+	DelayMs *int64 `json:"delay_ms,omitempty"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// Fault is a schema of the API document.
+type Fault struct {
+	ID        string    `json:"id"`
+	Kind      FaultKind `json:"kind"`
+	Operation *string   `json:"operation,omitempty"`
+	Calls     int64     `json:"calls"`
+	CallsLeft int64     `json:"calls_left"`
+	DelayMs   *int64    `json:"delay_ms,omitempty"`
+	// A time as Unix milliseconds, UTC.
+	ExpiresOn UnixMillis `json:"expires_on"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// FaultList is a schema of the API document.
+type FaultList struct {
+	// Always `true` in an answer that succeeds.
+	OK bool `json:"ok"`
+	// How many entries this answer has.
+	Count  int64   `json:"count"`
+	Faults []Fault `json:"faults"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// FaultReply is a schema of the API document.
+type FaultReply struct {
+	// Always `true` in an answer that succeeds.
+	OK    bool  `json:"ok"`
+	Fault Fault `json:"fault"`
+	// The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call.
+	TraceID string `json:"trace_id"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// ClearedFaults is a schema of the API document.
+type ClearedFaults struct {
+	// Always `true` in an answer that succeeds.
+	OK bool `json:"ok"`
+	// How many entries this answer has.
+	Cleared int64 `json:"cleared"`
+	// The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call.
+	TraceID string `json:"trace_id"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
 // SandboxActRequest is a schema of the API document.
 type SandboxActRequest struct {
 	Action SandboxAction `json:"action"`

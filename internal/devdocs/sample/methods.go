@@ -56,6 +56,9 @@ var methods = map[string]string{
 	"listRequests":          "Requests.List",
 	"getRequest":            "Requests.Get",
 	"actInSandbox":          "Sandbox.Act",
+	"listFaults":            "Sandbox.Faults",
+	"makeFault":             "Sandbox.Fault",
+	"clearFaults":           "Sandbox.ClearFaults",
 }
 
 // tsMethod returns a method as TypeScript names it.

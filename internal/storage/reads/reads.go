@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/subtle"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -350,6 +351,15 @@ func (r Reader) Partner(ctx context.Context, id string) (commerce.Partner, error
 // Partners reads all partners.
 func (r Reader) Partners(ctx context.Context) ([]commerce.Partner, error) {
 	return list(ctx, r, scanPartner, "SELECT "+schema.Partners.Columns()+" FROM partners ORDER BY id")
+}
+
+// Faults reads the faults of a partner.
+func (r Reader) Faults(ctx context.Context, partnerID string) (commerce.Faults, error) {
+	f, err := one(ctx, r, &schema.Faults, partnerID)
+	if errors.Is(err, storage.ErrNotFound) {
+		err = nil
+	}
+	return f, err
 }
 
 // APIKeys reads the keys of a partner.

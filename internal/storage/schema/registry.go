@@ -12,7 +12,7 @@ var All = []Described{
 	&Partners, &APIKeys, &FormerKeys, &Stores, &Categories, &ProductStores, &Products, &Stock, &StockMoves, &StockNotes,
 	&Orders, &ExternalIDs, &Customers, &Replies, &StoredReplies,
 	&Payments, &Refunds, &Ledger, &Deliveries, &Attention, &StrayCallbacks,
-	&Endpoints, &Mails, &Jobs, &NewJobs, &SandboxObjects, &Places,
+	&Endpoints, &Mails, &Jobs, &NewJobs, &SandboxObjects, &Faults, &Places,
 	&Timeline, &WebhookEvents, &Attempts, &Outbox, &Audit,
 	&Users, &Sessions, &SignInLinks, &SignInCounts, &SavedViews,
 	&HourSums, &SumPositions,

@@ -36,6 +36,12 @@ func keyHolder(t *testing.T, db Database) {
 	if ending, err := e.Reader().EndingKeys(context.Background(), 15, 99); err != nil || len(ending) > 0 {
 		t.Errorf("keys that have ended: %+v, %v", ending, err)
 	}
+	if faults, err := e.Reader().Faults(context.Background(), "ptn_1"); err != nil || !reflect.DeepEqual(faults, c.Faults[0]) {
+		t.Errorf("faults %+v, %v; want %+v", faults, err, c.Faults[0])
+	}
+	if faults, err := e.Reader().Faults(context.Background(), "ptn_0"); err != nil || len(faults.List) > 0 {
+		t.Errorf("another partner has faults %+v, %v", faults, err)
+	}
 	list, err := e.Reader().Partners(context.Background())
 	if err != nil || len(list) != 1 || list[0].Name != c.Partners[0].Name {
 		t.Errorf("partners %+v, %v", list, err)

@@ -3,6 +3,7 @@ package storagetest
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
@@ -73,6 +74,8 @@ func sample() commerce.Changes {
 		Sessions:     []commerce.Session{{ID: "5e", UserID: "usr_1", Data: []byte{0, 1, 2}, Address: "192.0.2.1", Agent: "Browser/1", CreatedOn: 42, SeenOn: 43, ExpiresOn: 44}},
 		SignInLinks:  []commerce.SignInLink{{UserID: "usr_1", Hash: commerce.HashKey("l"), ExpiresOn: 45}},
 		SignInCounts: []commerce.SignInCount{{ID: "address 192.0.2.1", Since: 46, Failures: 47}},
+		Faults: []commerce.Faults{{PartnerID: "ptn_1", List: []commerce.Fault{{ID: "flt_1", Kind: commerce.FaultSlow, Operation: "getOrder", Calls: 86, Left: 87,
+			Delay: 88 * time.Millisecond, ExpiresOn: 89}, {ID: "flt_2", Kind: commerce.FaultError}}, UpdatedOn: 90}},
 		SavedViews:   []commerce.SavedView{{SavedViewKey: commerce.SavedViewKey{UserID: "usr_1", Name: "Late ones"}, Query: "status=paid", UpdatedOn: 48}},
 		HourSums:     []commerce.DaySums{sampleSums()},
 		SumPositions: []commerce.SumPosition{{Name: commerce.SumRun, At: 50, Worker: "w", LeasedUntil: 51}},

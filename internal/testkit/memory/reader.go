@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -210,6 +211,14 @@ func (r reader) Timeline(_ context.Context, key commerce.OrderKey, limit int) ([
 		func(a, b commerce.TimelineEvent) int { return cmp.Compare(b.Seq, a.Seq) })
 	slices.Reverse(newest)
 	return newest, err
+}
+
+func (r reader) Faults(_ context.Context, partnerID string) (commerce.Faults, error) {
+	f, err := one(r, &schema.Faults, partnerID)
+	if errors.Is(err, storage.ErrNotFound) {
+		err = nil
+	}
+	return f, err
 }
 
 func (r reader) APIKeys(_ context.Context, partnerID string) ([]commerce.APIKey, error) {

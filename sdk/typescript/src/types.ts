@@ -545,6 +545,54 @@ export interface RotateRequest {
   overlap_hours?: number;
 }
 
+export type FaultKind = "slow" | "error" | "lost_answer" | "rate_limited" | "insufficient_stock";
+
+export interface NewFault {
+  kind: FaultKind;
+  /** The id of the operation whose calls go wrong. If left out, those of all. */
+  operation?: string;
+  /** How many calls go wrong. */
+  calls: number;
+  /** Of `slow` alone; 3000 if left out. */
+  delay_ms?: number;
+}
+
+export interface Fault {
+  id: string;
+  kind: FaultKind;
+  operation?: string;
+  calls: number;
+  calls_left: number;
+  delay_ms?: number;
+  /** A time as Unix milliseconds, UTC. */
+  expires_on: number;
+}
+
+export interface FaultList {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  /** How many entries this answer has. */
+  count: number;
+  faults: Fault[];
+}
+
+export interface FaultReply {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  fault: Fault;
+  /** The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call. */
+  trace_id: string;
+}
+
+export interface ClearedFaults {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  /** How many entries this answer has. */
+  cleared: number;
+  /** The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call. */
+  trace_id: string;
+}
+
 export interface SandboxActRequest {
   action: SandboxAction;
   /** Of `merchant_refund`, in cents. If left out, all that is left. */
