@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"slices"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
@@ -17,15 +18,16 @@ func (s *Service) RaiseAlarms(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	news, err := s.endpointNews(ctx, partners, now)
+	if err != nil {
+		return err
+	}
 	ending, err := s.endingKeys(ctx, now)
 	if err != nil {
 		return err
 	}
 	for _, p := range partners {
-		cmd := command.RaiseAlarms{PartnerID: p.ID, Keys: ending[p.ID]}
-		if cmd.Endpoints, err = s.newsOf(ctx, p, now); err != nil {
-			return err
-		}
+		cmd := command.RaiseAlarms{PartnerID: p.ID, Endpoints: news[p.ID], Keys: ending[p.ID]}
 		if p.Suspended || len(cmd.Endpoints)+len(cmd.Keys) == 0 {
 			continue
 		}
@@ -39,16 +41,29 @@ func (s *Service) RaiseAlarms(ctx context.Context) error {
 	return nil
 }
 
-// newsOf are the endpoints of a partner of which there is something to tell.
-func (s *Service) newsOf(ctx context.Context, p commerce.Partner, now commerce.Millis) (owners []string, err error) {
-	endpoints, err := s.reader.Endpoints(ctx, p.Owners())
-	for _, owner := range p.Owners() {
-		if e, stored := endpoints[owner]; stored && e.NextAlarm(now) != "" {
-			owners = append(owners, owner)
+// endpointNews are the endpoints of which there is something to tell, by partner.
+func (s *Service) endpointNews(ctx context.Context, partners []commerce.Partner, now commerce.Millis) (map[string][]string, error) {
+	var owners []string
+	for _, p := range partners {
+		owners = append(owners, p.Owners()...)
+	}
+	byPartner := map[string][]string{}
+	for some := range slices.Chunk(owners, endpointsAtOnce) {
+		endpoints, err := s.reader.Endpoints(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		for _, owner := range some {
+			if e, stored := endpoints[owner]; stored && e.NextAlarm(now) != "" {
+				byPartner[e.PartnerID] = append(byPartner[e.PartnerID], owner)
+			}
 		}
 	}
-	return owners, err
+	return byPartner, nil
 }
+
+// endpointsAtOnce is how many endpoints one read reads.
+const endpointsAtOnce = 500
 
 // endingKeys are the keys of which there is something to tell, by partner.
 func (s *Service) endingKeys(ctx context.Context, now commerce.Millis) (map[string][]string, error) {
