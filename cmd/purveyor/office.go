@@ -8,6 +8,7 @@ import (
 	"purveyor/internal/backoffice"
 	"purveyor/internal/config"
 	"purveyor/internal/env"
+	"purveyor/internal/portal"
 	"purveyor/internal/requestlog"
 	"purveyor/internal/service"
 )
@@ -19,6 +20,15 @@ func newOffice(c config.Server, db *database, uses *service.Service, requests *r
 		return nil, nil
 	}
 	return backoffice.New(db.Reader(), uses, backoffice.Options{Env: env.Env{}, PublicURL: base, Pages: db.pages, Enter: db.demo, Requests: requests})
+}
+
+// newPortal makes the portal of partners; nil: it is switched off with the back office, whose
+// static files it shows.
+func newPortal(c config.Server, db *database, uses *service.Service, requests *requestlog.Log, base string) (*portal.Portal, error) {
+	if c.NoOffice {
+		return nil, nil
+	}
+	return portal.New(db.Reader(), uses, portal.Options{Env: env.Env{}, PublicURL: base, Requests: requests})
 }
 
 // offerFirstOwner prints the link by which the first user is made, while there is none. Where

@@ -21,6 +21,8 @@ type partnerCommand struct {
 	AddKey    partnerAddKey    `cmd:"" help:"Give a partner another key, and print it once."`
 	RotateKey partnerRotateKey `cmd:"" help:"Replace a key, and print the new one once. The old one stops working within seconds, or after an overlap."`
 	RevokeKey partnerRevokeKey `cmd:"" help:"End a key within seconds."`
+	Invite    partnerInvite    `cmd:"" help:"Print a one-time link by which a member of a partner signs in to the portal. An unknown address becomes a member."`
+	Members   partnerMembers   `cmd:"" help:"List the members of a partner."`
 	Suspend   partnerSuspend   `cmd:"" help:"Stop a partner's keys within seconds, and hold its webhooks; or undo that."`
 }
 

@@ -26,6 +26,7 @@ import (
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
+	"purveyor/internal/portal"
 	"purveyor/internal/requestlog"
 	"purveyor/internal/service"
 	"purveyor/internal/sweep"
@@ -133,6 +134,7 @@ type process struct {
 	api      http.Handler
 	streams  interface{ EndStreams() }
 	office   *backoffice.Office // nil: switched off
+	portal   *portal.Portal     // nil: switched off with the office
 	docs     http.Handler
 	tracking http.Handler
 	// countReplies adds up how much partners have stored.
@@ -157,6 +159,7 @@ type process struct {
 // newProcess wires the parts together and starts the jobs. The options have what
 // portsOf returns.
 func newProcess(db *database, c settings, o effect.Options, baseURL string) (*process, error) {
+	o.PublicURL = baseURL
 	proxies, err := c.TrustedProxies()
 	if err != nil {
 		return nil, err
@@ -193,8 +196,12 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 	if err != nil {
 		return nil, err
 	}
+	members, err := newPortal(c.Server, db, uses, requests, baseURL)
+	if err != nil {
+		return nil, err
+	}
 	partners := api.New(db.Reader(), db, uses, api.Options{CacheBytes: c.CacheMiB << 20, PublicURL: baseURL, Pages: db.pages, Requests: requests})
-	return &process{db: db, uses: uses, pay: processors.sandbox.Pay, api: partners.Handler(), streams: partners, office: office, docs: newDocs(baseURL), tracking: tracking.New(env.Env{}, uses, db.pages), countReplies: uses.CountReplies, makeSums: uses.MakeSums, raiseAlarms: uses.RaiseAlarms, inbound: callbacks, sandbox: pages, proxies: proxies,
+	return &process{db: db, uses: uses, pay: processors.sandbox.Pay, api: partners.Handler(), streams: partners, office: office, portal: members, docs: newDocs(baseURL), tracking: tracking.New(env.Env{}, uses, db.pages), countReplies: uses.CountReplies, makeSums: uses.MakeSums, raiseAlarms: uses.RaiseAlarms, inbound: callbacks, sandbox: pages, proxies: proxies,
 		reads: web.NewProbe(env.Env{}, "the database answers reads", db.read), writes: web.NewProbe(env.Env{}, "the database takes writes", db.Writable),
 		askProviders: warnings.askProviders, requests: requests}, nil
 }
@@ -215,6 +222,8 @@ func (s *process) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.inbound.ServeHTTP(w, r)
 	case s.office != nil && (path == backoffice.Prefix || strings.HasPrefix(path, backoffice.Prefix+"/")):
 		s.office.ServeHTTP(w, r)
+	case s.portal != nil && (path == portal.Prefix || strings.HasPrefix(path, portal.Prefix+"/")):
+		s.portal.ServeHTTP(w, r)
 	case strings.HasPrefix(path, commerce.TrackingPrefix):
 		s.tracking.ServeHTTP(w, r)
 	case devdocs.Serves(path):

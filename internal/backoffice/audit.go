@@ -113,6 +113,9 @@ func (v *visit) walkAudit(f auditFilter, before string, names actorNames, most i
 			if e.CreatedOn < f.since {
 				return "", false, nil
 			}
+			if err := names.know(v, e.Actor); err != nil {
+				return "", false, err
+			}
 			if who := names.of(e.Actor); f.has(e, who) && !show(e, who) {
 				return before, false, nil
 			}

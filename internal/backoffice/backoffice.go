@@ -58,6 +58,7 @@ type Office struct {
 	passwords *signin.Passwords
 	routes    []route
 	handler   http.Handler
+	cookies   site.Cookies
 	// comparisons has the comparisons of the first page that were made, by comparisonKey.
 	comparisons sync.Map
 	importing   sync.Mutex // one file of products is read at a time: it takes ten times its length
@@ -82,7 +83,7 @@ type Options struct {
 // New makes the office over a service and its storage.
 func New(reads Reads, uses *service.Service, o Options) (*Office, error) {
 	pages()
-	office := &Office{env: o.Env, reads: reads, uses: uses, publicURL: o.PublicURL, pages: o.Pages, identify: o.Identify, passwords: signin.NewPasswords(o.Env), boards: newBoardHub(o.Env, reads), requests: o.Requests, routes: table()}
+	office := &Office{env: o.Env, reads: reads, cookies: site.Cookies{Name: "office", Path: Prefix, Secure: strings.HasPrefix(o.PublicURL, "https://")}, uses: uses, publicURL: o.PublicURL, pages: o.Pages, identify: o.Identify, passwords: signin.NewPasswords(o.Env), boards: newBoardHub(o.Env, reads), requests: o.Requests, routes: table()}
 	if o.Enter {
 		office.routes = append(office.routes, enterRoutes...)
 	}
@@ -110,30 +111,10 @@ func (o *Office) mux() http.Handler {
 	for _, r := range o.routes {
 		mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, req *http.Request) { o.serve(r, w, req) })
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, req *http.Request) { o.serve(o.missing(mux, req), w, req) })
+	mux.HandleFunc("/", func(w http.ResponseWriter, req *http.Request) {
+		o.serve(route{method: req.Method, handle: func(v *visit) error { return site.Missing(mux, v.w, v.Request) }}, w, req)
+	})
 	return mux
-}
-
-// missing is the route of a request that no other route serves.
-func (o *Office) missing(mux *http.ServeMux, r *http.Request) route {
-	refusal := &web.Error{Status: http.StatusNotFound, Code: "not_found", Message: "There is no such page"}
-	var allowed []string
-	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		other := r.Clone(r.Context())
-		other.Method = method
-		if _, pattern := mux.Handler(other); pattern != "/" {
-			allowed = append(allowed, method)
-		}
-	}
-	if len(allowed) > 0 {
-		refusal = &web.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: r.Method + " is not possible here"}
-	}
-	return route{method: r.Method, handle: func(v *visit) error {
-		if len(allowed) > 0 {
-			v.w.Header().Set("Allow", strings.Join(allowed, ", "))
-		}
-		return refusal
-	}}
 }
 
 // serve finds the user of a request and checks the permission of its route.

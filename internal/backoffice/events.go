@@ -4,118 +4,25 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
 	"purveyor/internal/site"
-	"purveyor/internal/storage"
 )
-
-// eventQuery is a filter of the events of a partner.
-type eventQuery struct {
-	kinds        []commerce.WebhookKind // nil: all
-	since, until commerce.Millis        // 0: no bound
-	after        string                 // id; only older events
-	limit        int
-}
-
-// shownEvent is an event with the state of its delivery.
-type shownEvent struct {
-	commerce.WebhookEvent
-	Tries int
-	Kind  string // of the chip
-	State string
-}
-
-// eventsShown is the data of the list of events that two pages share.
-type eventsShown struct {
-	URL    string
-	Events []shownEvent
-	Zone   *time.Location
-}
-
-// examined is how many events one page of a list looks at most.
-const examined = 5000
-
-// eventList reads the newest events of a partner that the user may see. further is the position
-// from which older events follow; empty: there are none.
-func (v *visit) eventList(p commerce.Partner, q eventQuery) (list []shownEvent, further string, err error) {
-	seen := func(e commerce.WebhookEvent) bool {
-		return (q.kinds == nil || slices.Contains(q.kinds, e.Kind)) && v.seesEvent(e) && e.Timestamp >= q.since && (q.until == 0 || e.Timestamp < q.until)
-	}
-	f := storage.EventFilter{PartnerID: p.ID, Newest: true, After: q.after, Limit: q.limit}
-	if q.kinds != nil {
-		f.Limit = 500 // many are looked at for each that is shown
-	}
-	if until := commerce.NewID(commerce.PrefixEvent, q.until, commerce.Entropy{}); q.until != 0 && (f.After == "" || until < f.After) {
-		f.After = until // the ids of events begin with their times
-	}
-	for looked := 0; looked < examined; {
-		page, err := v.o.reads.EventPage(v.Context(), f)
-		if err != nil {
-			return nil, "", err
-		}
-		for _, e := range page.Events {
-			if e.Timestamp < q.since {
-				return list, "", nil
-			}
-			if !seen(e) {
-				continue
-			}
-			if len(list) == q.limit {
-				return list, list[len(list)-1].ID, nil
-			}
-			attempts, err := v.o.reads.Attempts(v.Context(), e.Key())
-			if err != nil {
-				return nil, "", err
-			}
-			list = append(list, shownWith(e, attempts))
-		}
-		if !page.More {
-			return list, "", nil
-		}
-		looked += len(page.Events)
-		f.After = page.Through
-	}
-	return list, f.After, nil
-}
 
 // seesEvent reports whether an event is of a store of the user, or of none.
 func (v *visit) seesEvent(e commerce.WebhookEvent) bool {
 	return e.StoreID == "" || v.user.May(commerce.MayReadPartners, e.StoreID)
 }
 
-func shownWith(e commerce.WebhookEvent, attempts []commerce.WebhookAttempt) shownEvent {
-	shown := shownEvent{WebhookEvent: e, Tries: len(attempts), State: "Not sent"}
-	if n := len(attempts); n > 0 {
-		shown.Kind, shown.State = "bad", wordOf(attempts[n-1])
-		if slices.ContainsFunc(attempts, commerce.WebhookAttempt.Delivered) {
-			shown.Kind, shown.State = "good", "Delivered"
-		}
-	}
-	return shown
-}
-
-// wordOf is the outcome of an attempt in a word.
-func wordOf(a commerce.WebhookAttempt) string {
-	switch {
-	case a.Delivered():
-		return "Delivered"
-	case a.Status != 0:
-		return "Answered " + strconv.FormatInt(a.Status, 10)
-	}
-	return "No answer"
-}
-
 // partnerEventsPage is the data of the page "partner_events".
 type partnerEventsPage struct {
 	commerce.Partner
 	URL               string
-	Health            health
-	Events            []shownEvent
+	Health            site.Health
+	Events            []site.Event
 	Zone              *time.Location
 	Kinds             []commerce.WebhookKind
 	Kind, From, Until string       // of the filter, as they were typed
@@ -133,25 +40,25 @@ func (v *visit) partnerEvents(p commerce.Partner) error {
 	if page.Zone, err = v.zoneOfPartner(p); err != nil {
 		return err
 	}
-	q := eventQuery{after: query.Get("after"), limit: pageRoom / 2}
+	q := site.EventQuery{PartnerID: p.ID, After: query.Get("after"), Limit: pageRoom / 2, Sees: v.seesEvent}
 	if page.Kind != "" {
-		q.kinds = []commerce.WebhookKind{commerce.WebhookKind(page.Kind)}
+		q.Kinds = []commerce.WebhookKind{commerce.WebhookKind(page.Kind)}
 	}
-	if q.since, q.until, err = site.Dates(page.From, page.Until, page.Zone); err != nil {
+	if q.Since, q.Until, err = site.Dates(page.From, page.Until, page.Zone); err != nil {
 		return err
 	}
 	endpoints, err := v.o.reads.Endpoints(v.Context(), []string{p.ID})
 	if err != nil {
 		return err
 	}
-	page.Health = healthOf(p, endpoints[p.ID])
+	page.Health = site.HealthOf(p, endpoints[p.ID])
 	further := ""
-	if page.Events, further, err = v.eventList(p, q); err != nil {
+	if page.Events, further, err = site.EventList(v.Context(), v.o.reads, q); err != nil {
 		return err
 	}
 	if further != "" {
 		query.Set("after", further)
-		page.Further, page.Cut = template.URL(query.Encode()), len(page.Events) < q.limit
+		page.Further, page.Cut = template.URL(query.Encode()), len(page.Events) < q.Limit
 	}
 	return v.page("partner_events", "Events of "+p.Name, page)
 }
@@ -160,7 +67,7 @@ func (v *visit) partnerEvents(p commerce.Partner) error {
 type partnerEventPage struct {
 	commerce.Partner
 	URL       string
-	Event     shownEvent
+	Event     site.Event
 	Body      string // of the event, on several lines
 	Attempts  []commerce.WebhookAttempt
 	Sentence  string // what became of it
@@ -203,9 +110,9 @@ func (v *visit) partnerEvent(p commerce.Partner) error {
 	if page.Attempts, err = v.o.reads.Attempts(v.Context(), e.Key()); err != nil {
 		return err
 	}
-	page.Event = shownWith(e, page.Attempts)
+	page.Event = site.EventWith(e, page.Attempts)
 	for i := range page.Attempts {
-		page.Attempts[i].URL = shownURL(page.Attempts[i].URL)
+		page.Attempts[i].URL = site.ShownURL(page.Attempts[i].URL)
 	}
 	endpoints, err := v.o.reads.Endpoints(v.Context(), []string{p.ID})
 	if err != nil {
@@ -261,7 +168,7 @@ type fate struct {
 func fateOf(p commerce.Partner, e commerce.Endpoint, event commerce.WebhookEvent, attempts []commerce.WebhookAttempt, jobs []commerce.Job) fate {
 	i := slices.IndexFunc(jobs, func(j commerce.Job) bool { return j.Subject == event.ID })
 	f := fate{waits: i >= 0 && jobs[i].State != commerce.JobDead}
-	switch why, at := whyFailed(attempts), healthOf(p, e); {
+	switch why, at := whyFailed(attempts), site.HealthOf(p, e); {
 	case len(attempts) > 0 && attempts[len(attempts)-1].Delivered():
 		f.text = fmt.Sprintf("Delivered: the endpoint answered %d", attempts[len(attempts)-1].Status)
 	case p.CallbackURL == "":

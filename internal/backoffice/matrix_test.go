@@ -100,10 +100,14 @@ func openMatrix(t *testing.T, path string) *matrix {
 		m.order = m.Order(m.order.Key())
 	}
 	event := m.Events(fixture.PartnerID)[0].ID
+	member, err := m.uses.InviteMember(t.Context(), commerce.Actor{Kind: commerce.ActorOperator, ID: "ann"}, service.InviteMember{PartnerID: fixture.PartnerID, Email: "member@p.example", Role: commerce.MemberRead})
+	if err != nil {
+		t.Fatal(err)
+	}
 	request := m.logged(requestlog.Call{Target: "/v1/orders/" + m.order.ID, OrderID: m.order.ID})
 	m.person, m.secret = made.User, []string{m.order.ID, m.order.ExternalID, fixture.ProductID(0), fixture.PartnerID, event, "out_1", "Main St"}
 	m.values = map[string]string{"orders/{id}": m.order.ID, "attention/{code}": string(raised.Code), "products/{id}": fixture.ProductID(0), "categories/{id}": fixture.CategoryID,
-		"people/{id}": made.User.ID, "outbox/{id}": "out_1", "stores/{id}": fixture.StoreID, "partners/{id}": fixture.PartnerID, "events/{eid}": event, "requests/{rid}": request, "keys/{key}": fixture.KeyID(fixture.PartnerID, commerce.Live),
+		"people/{id}": made.User.ID, "outbox/{id}": "out_1", "stores/{id}": fixture.StoreID, "partners/{id}": fixture.PartnerID, "events/{eid}": event, "requests/{rid}": request, "members/{mid}": member.Member.ID, "keys/{key}": fixture.KeyID(fixture.PartnerID, commerce.Live),
 		"static/{file}": strings.TrimPrefix(ui.Path("office.js"), ui.Prefix)}
 	return m
 }
@@ -143,7 +147,7 @@ func (m *matrix) form(r route) []string {
 		"/stock/repair": {"product", fixture.ProductID(0), "reason", "Words"},
 		"/stores/new":   append(store, "key", key), "/stores/{id}/edit": store,
 		"/partners/new": partner, "/partners/{id}/edit": partner, "/partners/{id}/suspend": {"version", "0"}, "/partners/{id}/lift": {"version", "0"},
-		"/partners/{id}/keys": {"name", "New", "mode", "live", "key", key}, "/partners/{id}/keys/{key}": {"hours", "24", "key", key}, "/partners/{id}/keys/{key}/revoke": nil, "/partners/{id}/secret": {"version", "0", "key", key}, "/partners/{id}/test": nil, "/partners/{id}/pause": nil, "/partners/{id}/resume": nil,
+		"/partners/{id}/keys": {"name", "New", "mode", "live", "key", key}, "/partners/{id}/keys/{key}": {"hours", "24", "key", key}, "/partners/{id}/keys/{key}/revoke": nil, "/partners/{id}/secret": {"version", "0", "key", key}, "/partners/{id}/members": {"email", "new@p.example", "role", "admin"}, "/partners/{id}/members/{mid}/remove": nil, "/partners/{id}/test": nil, "/partners/{id}/pause": nil, "/partners/{id}/resume": nil,
 		"/partners/{id}/events/{eid}/resend": {"key", key}, "/partners/{id}/replay": {"key", key, "from", time.Now().AddDate(0, 0, -1).Format(time.DateOnly), "until", ""},
 		"/people": {"email", "new@e.example", "name", "New", "role", "clerk", "store", foreign}, "/people/{id}/grants": {"role", "manager", "store", foreign}, "/people/{id}/suspend": {"suspended", yes}, "/people/{id}/reset": nil, "/people/{id}/sessions": nil,
 		"/me": {"name", "New", "theme", "dark"}, "/me/password": {"old", "x", "password", kit.Password}, "/me/sessions": nil, "/me/factor": {"secret", "x", "code", "1"}, "/me/factor/off": nil,

@@ -7,11 +7,11 @@ import (
 )
 
 // actorNames has the names of the parties that make changes.
-type actorNames struct{ users, partners map[string]string }
+type actorNames struct{ users, partners, members map[string]string }
 
 // actorNames reads the names of all users and partners.
 func (v *visit) actorNames() (names actorNames, err error) {
-	names = actorNames{map[string]string{}, map[string]string{}}
+	names = actorNames{map[string]string{}, map[string]string{}, map[string]string{}}
 	users, err := v.o.reads.Users(v.Context())
 	if err != nil {
 		return names, err
@@ -24,6 +24,20 @@ func (v *visit) actorNames() (names actorNames, err error) {
 		names.partners[p.ID] = p.Name
 	}
 	return names, err
+}
+
+// know reads the name of an actor that is a member.
+func (n actorNames) know(v *visit, actor string) error {
+	id, ok := strings.CutPrefix(actor, string(commerce.ActorMember)+":")
+	if _, known := n.members[id]; !ok || known {
+		return nil
+	}
+	m, err := v.o.reads.Member(v.Context(), id)
+	if notFound(err) {
+		err = nil
+	}
+	n.members[id] = m.Email
+	return err
 }
 
 // of is an actor, as Actor.Name gives it, in the words of people.
@@ -44,6 +58,11 @@ func (n actorNames) of(actor string) string {
 			return partner + ", test key"
 		}
 		return partner
+	case commerce.ActorMember:
+		if member := n.members[id]; member != "" {
+			return member
+		}
+		return "Member " + id
 	case commerce.ActorProvider:
 		return providerName(id)
 	case commerce.ActorSystem:

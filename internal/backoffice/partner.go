@@ -14,26 +14,27 @@ type partnerPage struct {
 	commerce.Partner
 	URL       string // of the page
 	Names     map[string]string
-	Keys      []shownKey
-	Health    health
+	Keys      []site.Key
+	Health    site.Health
 	Endpoint  commerce.Endpoint
 	Rotating  bool // the replaced secret still signs
 	More      []furtherEndpoint
 	Waiting   string
 	Dead      string
-	Newest    []shownEvent
+	Newest    []site.Event
 	Zone      *time.Location
 	MayManage bool      // the user may change the partner
 	MayEvents bool      // the user may send events and stop them
 	Use       *site.Use // nil: not shown
-	WhyNot    string    // why the user may not change the partner, although other partners
+	Members   []commerce.Member
+	WhyNot    string // why the user may not change the partner, although other partners
 }
 
 // furtherEndpoint is an endpoint beside the callback URL.
 type furtherEndpoint struct {
 	commerce.Endpoint
 	Route  commerce.Route
-	Health health
+	Health site.Health
 }
 
 // furtherEndpoints are the endpoints that the partner manages itself.
@@ -43,7 +44,7 @@ func (v *visit) furtherEndpoints(p commerce.Partner) (list []furtherEndpoint, er
 		if e, ok := found[commerce.EndpointOwner(p.ID, r.ID)]; ok && r.ID != "" {
 			of := p
 			of.CallbackURL = e.URL
-			list = append(list, furtherEndpoint{e, r, healthOf(of, e)})
+			list = append(list, furtherEndpoint{e, r, site.HealthOf(of, e)})
 		}
 	}
 	return list, err
@@ -68,7 +69,7 @@ func (v *visit) partner(p commerce.Partner) error {
 	if page.More, err = v.furtherEndpoints(p); err != nil {
 		return err
 	}
-	page.Health, page.Rotating = healthOf(p, page.Endpoint), page.Endpoint.Previous(v.now()) != ""
+	page.Health, page.Rotating = site.HealthOf(p, page.Endpoint), page.Endpoint.Previous(v.now()) != ""
 	waiting, err := v.jobsOf(p.ID, commerce.JobWaiting, commerce.JobParked)
 	if err != nil {
 		return err
@@ -78,10 +79,13 @@ func (v *visit) partner(p commerce.Partner) error {
 		return err
 	}
 	page.Waiting, page.Dead = atMost(len(waiting)), atMost(len(dead))
-	if page.Newest, _, err = v.eventList(p, eventQuery{limit: 10}); err != nil {
+	if page.Newest, _, err = site.EventList(v.Context(), v.o.reads, site.EventQuery{PartnerID: p.ID, Limit: 10, Sees: v.seesEvent}); err != nil {
 		return err
 	}
 	if page.Zone, err = v.zoneOfPartner(p); err != nil {
+		return err
+	}
+	if page.Members, err = v.o.reads.Members(ctx, p.ID); err != nil {
 		return err
 	}
 	if page.Use, err = v.useOf(p, page.Zone); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
+	"purveyor/internal/site"
 )
 
 // partnerFields are the fields of the form of a partner, named as refusals name them.
@@ -21,28 +22,16 @@ type partnerEditPage struct {
 	Key    string
 	Stores []commerce.Store // that the user may give
 	All    bool             // the user may also give all stores
-	Scopes []scopeWord
+	Scopes []site.ScopeWord
 }
-
-// scopeWord is a scope with what it allows.
-type scopeWord struct {
-	Scope commerce.Scope
-	Text  string
-}
-
-// scopeWords are the scopes as the form offers them.
-var scopeWords = []scopeWord{{commerce.AllScopes, "Everything below"}, {commerce.ReadStores, "Read stores"}, {commerce.ReadCategories, "Read categories"},
-	{commerce.ReadProducts, "Read products"}, {commerce.WriteProducts, "Make and change products"}, {commerce.ReadOrders, "Read its orders and events"},
-	{commerce.WriteOrders, "Make orders and change them"}, {commerce.ReadDelivery, "Quote and follow deliveries"}, {commerce.WriteInventory, "Change stock"},
-	{commerce.ManageSelf, "Manage itself: keys, endpoints, requests"}}
 
 func (v *visit) partnerEditPage(form editForm, id string) (page partnerEditPage, err error) {
-	page = partnerEditPage{Form: form, ID: id, Scopes: scopeWords}
+	page = partnerEditPage{Form: form, ID: id, Scopes: site.ScopeWords}
 	page.All = v.user.MayEverywhere(commerce.MayManagePartners)
 	if page.Stores, err = v.storesOf(commerce.MayManagePartners); err != nil {
 		return page, err
 	}
-	for _, storeID := range choicesIn(form.Typed["store"]) { // one that is not offered stays chosen
+	for _, storeID := range site.Lines[string](form.Typed["store"]) { // one that is not offered stays chosen
 		if !slices.ContainsFunc(page.Stores, func(s commerce.Store) bool { return s.ID == storeID }) {
 			page.Stores = append(page.Stores, commerce.Store{ID: storeID})
 		}
@@ -61,7 +50,7 @@ func partnerValues(p commerce.Partner) map[string]string {
 		stores = "all"
 	}
 	return map[string]string{"stores": stores, "name": p.Name, "scope": strings.Join(scopes, "\n"), "store": strings.Join(p.StoreIDs, "\n"),
-		"rate-limit": strconv.FormatInt(p.RateLimit, 10), "callback-url": shownURL(p.CallbackURL),
+		"rate-limit": strconv.FormatInt(p.RateLimit, 10), "callback-url": site.ShownURL(p.CallbackURL),
 		"alarm-address": strings.Join(p.AlarmAddresses, ", ")}
 }
 
@@ -84,7 +73,7 @@ func (v *visit) makePartner() error {
 	}
 	if err == nil {
 		var made service.CreatedPartner
-		if made, err = v.o.uses.CreatePartner(v.Context(), v.caller().Actor, p, choicesOf[commerce.Scope](form.Typed["test-scope"]), v.draw()); err == nil {
+		if made, err = v.o.uses.CreatePartner(v.Context(), v.caller().Actor, p, site.Lines[commerce.Scope](form.Typed["test-scope"]), v.draw()); err == nil {
 			p.ID = made.Partner.ID
 			secrets := []shownSecret{{"Live key", made.Keys[commerce.Live]}, {"Test key", made.Keys[commerce.Test]}}
 			if made.Secret != "" {
@@ -114,7 +103,7 @@ func (v *visit) editPartner(p commerce.Partner) error {
 func (v *visit) savePartner(p commerce.Partner) error {
 	form := v.posted(partnerFields)
 	wanted, err := form.partner()
-	if wanted.CallbackURL == shownURL(p.CallbackURL) { // the password in it was not shown
+	if wanted.CallbackURL == site.ShownURL(p.CallbackURL) { // the password in it was not shown
 		wanted.CallbackURL = p.CallbackURL
 	}
 	if err == nil {
@@ -143,7 +132,7 @@ func (v *visit) savePartner(p commerce.Partner) error {
 func (f editForm) partner() (p commerce.Partner, err error) {
 	p = commerce.Partner{Name: f.Typed["name"], CallbackURL: f.Typed["callback-url"]}
 	p.AlarmAddresses = strings.FieldsFunc(f.Typed["alarm-address"], func(r rune) bool { return strings.ContainsRune(",; \n", r) })
-	p.Scopes = choicesOf[commerce.Scope](f.Typed["scope"])
+	p.Scopes = site.Lines[commerce.Scope](f.Typed["scope"])
 	if slices.Contains(p.Scopes, commerce.AllScopes) { // which does not include ManageSelf
 		p.Scopes = slices.DeleteFunc(p.Scopes, func(s commerce.Scope) bool { return s != commerce.AllScopes && s != commerce.ManageSelf })
 	}
@@ -154,21 +143,9 @@ func (f editForm) partner() (p commerce.Partner, err error) {
 		err = commerce.Invalid("scope", "scope must be at least one")
 	}
 	if f.Typed["stores"] != "all" {
-		if p.StoreIDs = choicesIn(f.Typed["store"]); len(p.StoreIDs) == 0 {
+		if p.StoreIDs = site.Lines[string](f.Typed["store"]); len(p.StoreIDs) == 0 {
 			err = commerce.Invalid("store", "store must be at least one")
 		}
 	}
 	return p, err
-}
-
-// choicesIn are the values of a text each on a line of its own.
-func choicesIn(text string) []string { return choicesOf[string](text) }
-
-func choicesOf[T ~string](text string) (list []T) {
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" {
-			list = append(list, T(line))
-		}
-	}
-	return list
 }

@@ -2,11 +2,10 @@ package backoffice
 
 import (
 	"slices"
-	"strconv"
-	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
+	"purveyor/internal/site"
 )
 
 // shownOnce is the data of the page "partner_shown": what is shown now and never again.
@@ -21,38 +20,14 @@ type shownSecret struct{ Word, Value string }
 
 const giveKey = "Give it to the partner in a safe way. It is shown only now: Purveyor keeps only a digest of it."
 
-// shownKey is a key as the page of its partner lists it.
-type shownKey struct {
-	commerce.APIKey
-	State commerce.KeyState
-}
-
-// Begins is what is known of the key's text.
-func (k shownKey) Begins() string { return k.Mode.KeyPrefix() + "…" + k.Last4 }
-
-// Works reports whether the key can be replaced and revoked.
-func (k shownKey) Works() bool { return k.State == commerce.KeyActive }
-
 // keysOf are the keys of a partner, those that work first.
-func (v *visit) keysOf(p commerce.Partner) (list []shownKey, err error) {
+func (v *visit) keysOf(p commerce.Partner) ([]site.Key, error) {
 	keys, err := v.o.reads.APIKeys(v.Context(), p.ID)
-	for _, k := range keys {
-		list = append(list, shownKey{k, k.State(v.now())})
-	}
-	slices.SortStableFunc(list, func(a, b shownKey) int {
-		switch {
-		case a.Works() == b.Works():
-			return 0
-		case a.Works():
-			return -1
-		}
-		return 1
-	})
-	return list, err
+	return site.KeysOf(keys, v.now()), err
 }
 
 // keyNamed is the key that the path names.
-func (v *visit) keyNamed(p commerce.Partner) (shownKey, error) {
+func (v *visit) keyNamed(p commerce.Partner) (site.Key, error) {
 	keys, err := v.keysOf(p)
 	for _, k := range keys {
 		if k.ID == v.PathValue("key") {
@@ -62,7 +37,7 @@ func (v *visit) keyNamed(p commerce.Partner) (shownKey, error) {
 	if err == nil {
 		err = commerce.NotFound("key")
 	}
-	return shownKey{}, err
+	return site.Key{}, err
 }
 
 // keyFields are the fields of the form of a new key, named as refusals name them.
@@ -73,17 +48,13 @@ type keyPage struct {
 	commerce.Partner
 	Form   editForm
 	Key    string
-	Scopes []scopeWord // that the partner has
+	Scopes []site.ScopeWord // that the partner has
 	Stores []commerce.Store
 }
 
 func (v *visit) keyPage(p commerce.Partner, form editForm, key string) (page keyPage, err error) {
 	page = keyPage{Partner: p, Form: form, Key: key}
-	for _, s := range scopeWords {
-		if s.Scope != commerce.AllScopes && p.Has(s.Scope) {
-			page.Scopes = append(page.Scopes, s)
-		}
-	}
+	page.Scopes = site.ScopesOf(p)
 	page.Stores, err = v.storesOf(commerce.MayManagePartners)
 	page.Stores = slices.DeleteFunc(page.Stores, func(s commerce.Store) bool { return p.MayUse(s.ID) != nil })
 	return page, err
@@ -101,7 +72,7 @@ func (v *visit) newKey(p commerce.Partner) error {
 // from, so that a form that is sent twice shows the same key.
 func (v *visit) makeKey(p commerce.Partner) error {
 	form := v.posted(keyFields)
-	in, err := form.key(p, v.now())
+	in, err := site.NewKeyOf(form.Typed, p, v.now())
 	in.Draw = v.draw()
 	if err == nil {
 		var made service.IssuedKey
@@ -117,39 +88,13 @@ func (v *visit) makeKey(p commerce.Partner) error {
 	return v.again(err, "key_new", "Issue a key: "+p.Name, page)
 }
 
-// key is the key that was typed.
-func (f editForm) key(p commerce.Partner, now commerce.Millis) (in service.NewKey, err error) {
-	in = service.NewKey{PartnerID: p.ID, Name: f.Typed["name"], Mode: commerce.Mode(f.Typed["mode"]), Addresses: choicesIn(f.Typed["allowed_addresses"]), StoreIDs: choicesIn(f.Typed["store"])}
-	if in.Mode != commerce.Live && in.Mode != commerce.Test {
-		return in, commerce.Invalid("mode", "mode must be live or test")
-	}
-	if days := f.Typed["days"]; days != "" {
-		n, err := strconv.Atoi(days)
-		if err != nil || n < 1 {
-			return in, commerce.Invalid("days", "days must be a whole number, or empty")
-		}
-		in.ExpiresOn = now.Add(time.Duration(min(n, 10_000)) * 24 * time.Hour)
-	}
-	if f.Typed["rights"] == "some" {
-		if in.Scopes = choicesOf[commerce.Scope](f.Typed["scope"]); len(in.Scopes) == 0 {
-			return in, commerce.Invalid("scope", "scope must be at least one")
-		}
-	}
-	return in, nil
-}
-
-// overlaps are how long a replaced key goes on working, as the form offers it.
-var overlaps = []overlap{{"0", "At once: within 5 seconds"}, {"24", "A day"}, {"168", "A week"}}
-
-type overlap struct{ Hours, Word string }
-
 // askKey is the page that asks before a key is replaced or revoked.
 type askKey struct {
 	commerce.Partner
-	APIKey   shownKey
+	APIKey   site.Key
 	Key      string
 	Chosen   string
-	Overlaps []overlap
+	Overlaps []site.Overlap
 	Revoke   bool
 }
 
@@ -158,7 +103,7 @@ func (v *visit) askRotate(p commerce.Partner) error {
 	if err != nil {
 		return err
 	}
-	return v.page("key_ask", "Replace "+k.Name+": "+p.Name, askKey{Partner: p, APIKey: k, Key: v.NewKey(), Chosen: "24", Overlaps: overlaps})
+	return v.page("key_ask", "Replace "+k.Name+": "+p.Name, askKey{Partner: p, APIKey: k, Key: v.NewKey(), Chosen: "24", Overlaps: site.Overlaps})
 }
 
 // rotateKey replaces a key and shows the new one, as makeKey does.
@@ -167,12 +112,12 @@ func (v *visit) rotateKey(p commerce.Partner) error {
 	if err != nil {
 		return err
 	}
-	page := askKey{Partner: p, APIKey: k, Key: v.formKey(), Chosen: v.PostFormValue("hours"), Overlaps: overlaps}
-	hours, err := strconv.Atoi(page.Chosen)
-	if err != nil || !slices.ContainsFunc(overlaps, func(o overlap) bool { return o.Hours == page.Chosen }) {
-		return v.again(commerce.Invalid("hours", "Choose how long the old key goes on working"), "key_ask", "Replace "+k.Name+": "+p.Name, page)
+	page := askKey{Partner: p, APIKey: k, Key: v.formKey(), Chosen: v.PostFormValue("hours"), Overlaps: site.Overlaps}
+	overlap, err := site.OverlapOf(page.Chosen)
+	if err != nil {
+		return v.again(err, "key_ask", "Replace "+k.Name+": "+p.Name, page)
 	}
-	made, err := v.o.uses.RotateKey(v.Context(), v.caller().Actor, service.RotateKey{PartnerID: p.ID, KeyID: k.ID, Overlap: time.Duration(hours) * time.Hour, Draw: v.draw()})
+	made, err := v.o.uses.RotateKey(v.Context(), v.caller().Actor, service.RotateKey{PartnerID: p.ID, KeyID: k.ID, Overlap: overlap, Draw: v.draw()})
 	if err != nil {
 		return v.again(err, "key_ask", "Replace "+k.Name+": "+p.Name, page)
 	}

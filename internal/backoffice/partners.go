@@ -2,12 +2,11 @@ package backoffice
 
 import (
 	"cmp"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/site"
 )
 
 // partnerRoutes are the pages of partners, their keys, endpoints and events.
@@ -29,6 +28,10 @@ var partnerRoutes = []route{
 	{method: post, path: partnerPath + "/keys/{key}/revoke", may: commerce.MayManagePartners, handle: careful(ofPartner((*visit).revokeKey))},
 	{method: get, path: partnerPath + "/secret", may: commerce.MayManagePartners, handle: careful(ofPartner((*visit).askSecret))},
 	{method: post, path: partnerPath + "/secret", may: commerce.MayManagePartners, handle: careful(ofPartner((*visit).rotateSecret))},
+	{method: get, path: partnerPath + "/members", may: commerce.MayManagePartners, handle: careful(ofPartner((*visit).newMember))},
+	{method: post, path: partnerPath + "/members", may: commerce.MayManagePartners, handle: careful(ofPartner((*visit).inviteMember))},
+	{method: get, path: partnerPath + "/members/{mid}/remove", may: commerce.MayManagePartners, handle: careful(ofPartner((*visit).askRemoveMember))},
+	{method: post, path: partnerPath + "/members/{mid}/remove", may: commerce.MayManagePartners, handle: careful(ofPartner((*visit).removeMember))},
 	{method: post, path: partnerPath + "/test", may: commerce.MayManageEvents, handle: ofPartner((*visit).testEndpoint)},
 	{method: post, path: partnerPath + "/pause", may: commerce.MayManageEvents, handle: ofPartner((*visit).pauseEndpoint)},
 	{method: post, path: partnerPath + "/resume", may: commerce.MayManageEvents, handle: ofPartner((*visit).resumeEndpoint)},
@@ -98,7 +101,7 @@ func ofPartner(handle func(*visit, commerce.Partner) error) func(*visit) error {
 // shownPartner is a partner as lists show it.
 type shownPartner struct {
 	commerce.Partner
-	Endpoint health
+	Endpoint site.Health
 }
 
 // partnersPage is the data of the page "partners".
@@ -138,7 +141,7 @@ func (v *visit) partners() error {
 		return err
 	}
 	for _, p := range list {
-		page.Partners = append(page.Partners, shownPartner{p, healthOf(p, endpoints[p.ID])})
+		page.Partners = append(page.Partners, shownPartner{p, site.HealthOf(p, endpoints[p.ID])})
 	}
 	page.Names, err = v.storeNames(list)
 	if err != nil {
@@ -167,45 +170,4 @@ func (v *visit) storeNames(partners []commerce.Partner) (map[string]string, erro
 		}
 	}
 	return names, nil
-}
-
-// health is the state of an endpoint as a chip and a sentence.
-type health struct {
-	Kind  string // of the chip
-	Word  string
-	Since commerce.Millis // of the failures or the pause; 0: it is well
-	Next  commerce.Millis // of the next probe; 0: there is none
-	Holds bool            // events wait
-	Text  string          // what happens with events now
-}
-
-// healthOf is the state of a partner's endpoint.
-func healthOf(p commerce.Partner, e commerce.Endpoint) health {
-	switch {
-	case p.CallbackURL == "":
-		return health{"", "No URL", 0, 0, false, "The partner has no callback URL. It can read its events through the API"}
-	case p.Suspended:
-		return health{"bad", "Suspended", 0, 0, true, "The partner is suspended. Its events wait until that ends"}
-	case e.PausedFor == commerce.PausedOperator:
-		return health{"bad", "Paused", e.PausedOn, 0, true, "It was paused here. Events wait until it is resumed"}
-	case e.PausedFor == commerce.PausedGone:
-		return health{"bad", "Gone", e.PausedOn, 0, true, "It answered 410, which means that it is gone. Events wait until it is resumed"}
-	case e.PausedOn != 0:
-		return health{"bad", "Paused", e.PausedOn, 0, true, "It failed for five days. Events wait until it is resumed"}
-	case e.Failing():
-		return health{"bad", "Failing", e.FailingSince, e.HeldUntil, true, strconv.FormatInt(e.Failures, 10) + " tries failed in a row. Events wait, and one is tried from time to time"}
-	case e.HeldUntil != 0:
-		return health{"", "Asked to wait", 0, e.HeldUntil, true, "It answered that it wants nothing for now. Events wait until then"}
-	case e.Failures > 0:
-		return health{"", "Last try failed", e.FailingSince, 0, false, "Each event is tried again by itself, up to ten times over three days"}
-	}
-	return health{"good", "Healthy", 0, 0, false, "Events are sent as they happen"}
-}
-
-// shownURL is a URL without the password in it.
-func shownURL(text string) string {
-	if u, err := url.Parse(text); err == nil && u.User != nil {
-		return u.Redacted()
-	}
-	return text
 }

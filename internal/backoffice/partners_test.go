@@ -276,7 +276,7 @@ func TestPartnerRights(t *testing.T) {
 	o := openOffice(t)
 	fixture.Do(o.Shop, o.Report(0, 1))
 	event := o.Events(fixture.PartnerID)[0]
-	paths := strings.NewReplacer("{id}", fixture.PartnerID, "{mode}", "live", "{eid}", event.ID)
+	paths := strings.NewReplacer("{id}", fixture.PartnerID, "{mode}", "live", "{eid}", event.ID, "{mid}", "mem_x")
 	o.narrow(fixture.StoreID)
 	o.rights(t, partnerRoutes, paths)
 	if _, err := o.uses.CreateStore(t.Context(), service.Caller{}, commerce.Store{ID: "sto_other", Name: "Other", TimeZone: "UTC", LateMinutes: 1}, service.Once[commerce.Store]{}); err != nil {

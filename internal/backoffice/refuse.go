@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/site"
 	"purveyor/internal/web"
 )
 
@@ -46,7 +47,7 @@ func (o *Office) refuse(v *visit, err error) {
 	if m, ok := errors.AsType[*missingPermission](err); ok {
 		page.Permission, page.StoreID, page.Role, page.Owners = m.Permission, m.StoreID, m.Permission.Least(), o.owners(v)
 	}
-	v.render(e.Status, "refused", frame{Title: titleOf(e.Status), Content: page})
+	v.render(e.Status, "refused", frame{Title: site.Title(e.Status), Content: page})
 }
 
 // refusalPage is the data of the page "refused".
@@ -60,22 +61,6 @@ type refusalPage struct {
 	StoreID    string
 	Role       commerce.Role
 	Owners     []commerce.User
-}
-
-func titleOf(status int) string {
-	switch status {
-	case http.StatusForbidden:
-		return "You may not do this"
-	case http.StatusNotFound:
-		return "Not found"
-	case http.StatusConflict:
-		return "Not possible any more"
-	case http.StatusBadRequest:
-		return "Something is not right"
-	case http.StatusTooManyRequests:
-		return "Too many tries"
-	}
-	return "This did not work"
 }
 
 // toSignIn leads to the sign-in, and from there back to the page.

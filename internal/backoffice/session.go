@@ -3,16 +3,15 @@ package backoffice
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"strings"
 	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
+	"purveyor/internal/site"
 	"purveyor/internal/storage"
 	"purveyor/internal/web"
 )
@@ -48,44 +47,14 @@ func (k kept) encode() []byte {
 	return data
 }
 
-// secure reports whether browsers reach the office by TLS.
-func (o *Office) secure() bool { return strings.HasPrefix(o.publicURL, "https://") }
-
-// sessionCookie is the name of the cookie with the token of a session. Its prefix lets browsers
-// take it from this host alone, which they do with TLS only.
-func (o *Office) sessionCookie() string {
-	if o.secure() {
-		return "__Host-office"
-	}
-	return "office"
-}
-
-func (v *visit) setCookie(name, value string, life time.Duration) {
-	path := Prefix
-	if strings.HasPrefix(name, "__Host-") {
-		path = "/"
-	}
-	c := &http.Cookie{Name: name, Value: value, Path: path, MaxAge: int(life / time.Second), HttpOnly: true, Secure: v.o.secure(), SameSite: http.SameSiteLaxMode}
-	if value == "" {
-		c.MaxAge = -1
-	}
-	http.SetCookie(v.w, c)
-}
-
-// sessionID is what is stored of a token.
-func sessionID(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
-}
-
 // stored is the session of the request's cookie as it is stored. It is without an ID if there is
 // none, or if it has ended.
 func (v *visit) stored() (commerce.Session, error) {
-	c, err := v.Cookie(v.o.sessionCookie())
-	if err != nil {
+	id := v.o.cookies.SessionID(v.Request)
+	if id == "" {
 		return commerce.Session{}, nil
 	}
-	s, err := v.o.reads.Session(v.Context(), sessionID(c.Value))
+	s, err := v.o.reads.Session(v.Context(), id)
 	now := v.now()
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
@@ -145,27 +114,23 @@ func (v *visit) still() (commerce.User, error) {
 
 // begin starts a session with a new token in place of the one that the browser has.
 func (v *visit) begin(in service.SignIn) error {
-	var b [32]byte
-	v.o.env.Read(b[:])
-	token := base64.RawURLEncoding.EncodeToString(b[:])
+	token := site.NewToken(v.o.env)
 	life := sessionLife
 	if in.Session.UserID == "" {
 		life = halfLife
 	}
-	in.Session.ID, in.Session.ExpiresOn = sessionID(token), v.now().Add(life)
+	in.Session.ID, in.Session.ExpiresOn = site.SessionID(token), v.now().Add(life)
 	if v.session.ID != "" { // it takes the place of a session, and lasts no longer than that
 		in.Session.ExpiresOn = min(in.Session.ExpiresOn, v.session.ExpiresOn)
 	}
 	in.Session.Address, in.Session.Agent = web.Address(v.Request), commerce.CleanText(v.UserAgent(), commerce.MaxNote)
-	if c, err := v.Cookie(v.o.sessionCookie()); err == nil {
-		in.Old = sessionID(c.Value)
-	}
+	in.Old = v.o.cookies.SessionID(v.Request)
 	s, err := v.o.uses.SignIn(v.Context(), in)
 	if err != nil {
 		return err
 	}
 	v.session = s
-	v.setCookie(v.o.sessionCookie(), token, life)
+	v.o.cookies.Set(v.w, v.o.cookies.Session(), token, life)
 	return nil
 }
 

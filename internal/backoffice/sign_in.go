@@ -97,7 +97,7 @@ func (v *visit) complete(u commerce.User, in service.SignIn) error {
 	if err := v.begin(in); err != nil {
 		return err
 	}
-	v.setCookie(browserCookie, mark(u, v.o.env.Text()), browserLife)
+	v.o.cookies.Set(v.w, browserCookie, mark(u, v.o.env.Text()), browserLife)
 	return nil
 }
 
@@ -215,7 +215,7 @@ func (v *visit) signOut() error {
 	if err != nil {
 		return err
 	}
-	v.setCookie(v.o.sessionCookie(), "", 0)
+	v.o.cookies.Set(v.w, v.o.cookies.Session(), "", 0)
 	return v.done(Prefix+"/login", "You are signed out")
 }
 

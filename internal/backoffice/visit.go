@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"maps"
 	"net/http"
-	"net/url"
 	"strconv"
 
 	"purveyor/internal/commerce"
@@ -64,16 +63,13 @@ func ofOrder(handle func(*visit, commerce.Order) error) func(*visit) error {
 	}
 }
 
-// done ends an act: the browser goes to a page, which says what was done. The text crosses in
-// a cookie that lives for that one page.
+// done ends an act: the browser goes to a page, which says what was done.
 func (v *visit) done(to, said string) error {
 	if v.Header.Get(quietHeader) != "" {
 		v.w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	if said != "" {
-		http.SetCookie(v.w, &http.Cookie{Name: saidCookie, Value: url.QueryEscape(said), Path: Prefix, MaxAge: 30, HttpOnly: true, SameSite: http.SameSiteLaxMode})
-	}
+	v.o.cookies.Say(v.w, said)
 	http.Redirect(v.w, v.Request, to, http.StatusSeeOther)
 	return nil
 }
@@ -81,18 +77,8 @@ func (v *visit) done(to, said string) error {
 // quietHeader marks acts that the script of a page sends, which shows the outcome by itself.
 const quietHeader = "X-Office-Quiet"
 
-const saidCookie = "office_said"
-
 // said takes the text of the act before this page.
-func (v *visit) said() string {
-	c, err := v.Cookie(saidCookie)
-	if err != nil {
-		return ""
-	}
-	http.SetCookie(v.w, &http.Cookie{Name: saidCookie, Path: Prefix, MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode})
-	text, _ := url.QueryUnescape(c.Value)
-	return text
-}
+func (v *visit) said() string { return v.o.cookies.Said(v.w, v.Request) }
 
 // once is the idempotency of a form with the hidden field "key" (NewKey): a double click does
 // the act once, and a repeat gets the answer that encode gave.

@@ -14,20 +14,14 @@ var words = template.FuncMap{
 	"provider": providerName,
 	"offset":   offset,
 	"waited":   waited,
-	"utc":      func() *time.Location { return time.UTC },
 	"order":    func(id string) bool { _, ok := commerce.StoreNoOfOrder(id); return ok },
 	"share":    share,
 	"few":      few,
 	"lines": func(word string, lines []reportLine, by string, query template.URL) linesShown {
 		return linesShown{word, lines, by, query}
 	},
-	"text":     textField,
-	"box":      boxField,
-	"shownURL": shownURL,
-	"outcome":  wordOf,
-	"events": func(url string, list []shownEvent, zone *time.Location) eventsShown {
-		return eventsShown{url, list, zone}
-	},
+	"text": textField,
+	"box":  boxField,
 	"args": func(page orderPage, act any, class string) actShown {
 		if a, ok := act.(*action); ok {
 			return actShown{page, *a, class}

@@ -19,7 +19,7 @@ func (c RefuseSignIn) Decide(rows *commerce.Rows, now commerce.Millis) (bool, co
 	}
 	for _, try := range c.Tries {
 		count, _ := rows.SignInCounts.Get(try.ID)
-		changes.SignInCounts = append(changes.SignInCounts, count.Failed(try.ID, now))
+		changes.SignInCounts = append(changes.SignInCounts, try.Failed(count, now))
 	}
 	return true, changes, nil
 }

@@ -32,6 +32,7 @@ const (
 	PrefixQuote         = "qte_"
 	PrefixAudit         = "aud_"
 	PrefixUser          = "usr_"
+	PrefixMember        = "mem_"
 	PrefixRequest       = "req_"
 	PrefixFault         = "flt_"
 	prefixTimeline      = "tev_"

@@ -26,6 +26,7 @@ const (
 	JobCourierUpdate   JobKind = "courier_update"   // Subject: order; sends its partner the latest courier update
 	JobCheckDelivery   JobKind = "check_delivery"   // Subject: delivery, by its Ref; asks the provider after a silence
 	JobSandboxStep     JobKind = "sandbox_step"     // Subject: sandbox object; moves it on
+	JobMemberLink      JobKind = "mail_member_link" // Subject: member; the mail has a new link of the portal
 	JobSandboxCallback JobKind = "sandbox_notice"   // Subject: sandbox object that holds a callback; sends it
 )
 
@@ -169,7 +170,7 @@ var StepDelays = []time.Duration{time.Second, 5 * time.Second, 5 * time.Second, 
 // Delays are the waits after each failed attempt of a job of the kind.
 func (k JobKind) Delays() []time.Duration {
 	switch k {
-	case JobMailReady, JobMailPaid, JobMailAlarm, JobTextPaid, JobSandboxCallback:
+	case JobMailReady, JobMailPaid, JobMailAlarm, JobMemberLink, JobTextPaid, JobSandboxCallback:
 		return MessageDelays
 	case JobOpenSession, JobExpireSession, JobRefund:
 		return PaymentDelays

@@ -1,6 +1,7 @@
 package commerce
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"slices"
 	"time"
@@ -221,31 +222,35 @@ func (c SignInCount) Key() string { return c.ID }
 // SignInWindow is how long a failed sign-in counts (BACKOFFICE, Security).
 const SignInWindow = 15 * time.Minute
 
-// Failed counts one more failure of what the id names.
-func (c SignInCount) Failed(id string, now Millis) SignInCount {
-	if !c.Counts(now) {
-		c = SignInCount{ID: id, Since: now}
+// SignInTry is a count that a sign-in belongs to, and how many failures it may have.
+type SignInTry struct {
+	ID   string
+	Most int64
+	// Window is how long a failure counts; 0: SignInWindow.
+	Window time.Duration
+}
+
+func (t SignInTry) window() time.Duration { return cmp.Or(t.Window, SignInWindow) }
+
+// counts reports whether the failures are recent enough to count.
+func (t SignInTry) counts(c SignInCount, now Millis) bool { return c.Since > now.Add(-t.window()) }
+
+// Failed is the count after one more failure.
+func (t SignInTry) Failed(c SignInCount, now Millis) SignInCount {
+	if !t.counts(c, now) {
+		c = SignInCount{ID: t.ID, Since: now}
 	}
 	c.Failures++
 	return c
 }
 
-// Counts reports whether the failures are recent enough to count.
-func (c SignInCount) Counts(now Millis) bool { return c.Since > now.Add(-SignInWindow) }
-
-// SignInTry is a count that a sign-in belongs to, and how many failures it may have.
-type SignInTry struct {
-	ID   string
-	Most int64
-}
-
 // Spent returns when the try may be made again, if the count has all the failures that it may
 // have; else 0.
 func (t SignInTry) Spent(c SignInCount, now Millis) Millis {
-	if !c.Counts(now) || c.Failures < t.Most {
+	if !t.counts(c, now) || c.Failures < t.Most {
 		return 0
 	}
-	return c.Since.Add(SignInWindow)
+	return c.Since.Add(t.window())
 }
 
 // TooManyTries refuses a sign-in after too many failures.

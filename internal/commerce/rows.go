@@ -60,6 +60,7 @@ type Needs struct {
 	Sandbox       []string // sandbox objects
 	Faults        []string // by partners
 	Users         []string
+	Members       []string
 	Sessions      []string
 	SignInLinks   []string // of users
 	SignInCounts  []string
@@ -94,6 +95,7 @@ type Rows struct {
 	Sandbox       Table[string, SandboxObject]
 	Faults        Table[string, Faults]
 	Users         Table[string, User]
+	Members       Table[string, Member]
 	Sessions      Table[string, Session]
 	SignInLinks   Table[string, SignInLink]
 	SignInCounts  Table[string, SignInCount]
@@ -151,6 +153,8 @@ type Changes struct {
 	NewJobs        []Job
 	Audit          []AuditEntry
 	Users          []User
+	Members        []Member
+	GoneMembers    []string // they are deleted
 	Sessions       []Session
 	EndedSessions  []string // they are deleted
 	SignInLinks    []SignInLink

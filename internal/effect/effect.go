@@ -43,6 +43,7 @@ type Options struct {
 	// AppendWebhook appends the body by which an event is pushed.
 	AppendWebhook func(b []byte, e commerce.WebhookEvent) []byte
 	Mailer        mail.Mailer // nil: mail is kept in the outbox
+	PublicURL     string      // with which links in mails begin
 	Texter        sms.Texter  // nil: texts are kept in the outbox
 
 	// Processors take payments, by the names that payments store.
@@ -91,6 +92,7 @@ func Start(o Options) *jobs.Runner {
 		commerce.JobMailPaid:        {Do: o.about(m.send), Pool: messagePool, Width: messageWidth},
 		commerce.JobMailAlarm:       {Do: m.alarm, Pool: messagePool, Width: messageWidth},
 		commerce.JobTextPaid:        {Do: o.about(m.send), Pool: messagePool, Width: messageWidth},
+		commerce.JobMemberLink:      {Do: m.sendLink, Pool: messagePool, Width: messageWidth},
 		commerce.JobOpenSession:     {Do: o.about(p.open), Pool: paymentPool, Width: providerWidth},
 		commerce.JobExpireSession:   {Do: o.about(p.expire), Pool: paymentPool, Width: providerWidth},
 		commerce.JobEndHold:         {Do: o.about(o.endHold), Pool: holdPool, Width: holdWidth},

@@ -77,6 +77,7 @@ func entriesOf(rows *commerce.Rows, changes *commerce.Changes, by commerce.Actor
 	}
 	addSome(after, "new_jobs", jobs)
 	addSome(after, "new_events", events)
+	addSome(before, "removed_members", changes.GoneMembers)
 	addSome(before, "ended_sessions", shortened(changes.EndedSessions))
 	if len(before) == 0 && len(after) == 0 {
 		return nil

@@ -74,7 +74,7 @@ func operatorActs(s *fixture.Shop, uses *service.Service) []anAct {
 		fixture.Do(s, stored{Jobs: []commerce.Job{j}})
 		return j
 	}
-	further := ""
+	further, member := "", ""
 	url, secret, limit := "https://ann:a-password@p.example/hook?key=a-token", "s3cret-of-old", int64(7)
 	return []anAct{
 		{"create_partner", "", func() error {
@@ -126,6 +126,16 @@ func operatorActs(s *fixture.Shop, uses *service.Service) []anAct {
 			_, err := uses.RepairStock(ctx, operator, service.RepairStock{Product: fixture.ProductKey(0), Reason: "test"})
 			return err
 		}, `"stock":\{"sto_1/prd_0":\{.*"moves":\d+`, `"moves":\d+`},
+		{"invite_member", "", func() error {
+			made, err := uses.InviteMember(ctx, operator, service.InviteMember{PartnerID: fixture.PartnerID, Email: "bo@p.example", Role: commerce.MemberRead})
+			member = made.Member.ID
+			return err
+		}, nothing, `"members":\{"mem_\w+":\{.*"email":"bo@p.example".*"role":"read"`},
+		{"change_member", "", func() error {
+			_, err := uses.ChangeMember(ctx, operator, fixture.PartnerID, member, commerce.MemberAdmin)
+			return err
+		}, `"role":"read"`, `"role":"admin"`},
+		{"remove_member", "", func() error { _, err := uses.RemoveMember(ctx, operator, fixture.PartnerID, member); return err }, `"removed_members":\["mem_\w+"\]`, `"sign_in_links":`},
 		{"import_catalog", "", func() error {
 			_, err := uses.ImportCatalog(ctx, operator, fixture.Catalog(60, 50))
 			return err

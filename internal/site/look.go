@@ -16,19 +16,25 @@ import (
 
 // Words are the functions of the templates by which things look alike on all pages.
 var Words = template.FuncMap{
-	"when":   when,
-	"ago":    ago,
-	"status": statusChip,
-	"chip":   chip,
-	"icon":   Icon,
-	"file":   ui.Path,
-	"count":  Count,
-	"zone":   ZoneOf,
-	"day":    day,
-	"word":   Word,
-	"money":  commerce.Cents.Dollars,
-	"short":  Short,
-	"exact":  exact,
+	"when":     when,
+	"ago":      ago,
+	"status":   statusChip,
+	"chip":     chip,
+	"icon":     Icon,
+	"file":     ui.Path,
+	"count":    Count,
+	"zone":     ZoneOf,
+	"day":      day,
+	"word":     Word,
+	"money":    commerce.Cents.Dollars,
+	"short":    Short,
+	"exact":    exact,
+	"utc":      func() *time.Location { return time.UTC },
+	"shownURL": ShownURL,
+	"outcome":  Outcome,
+	"events": func(url, orders string, list []Event, zone *time.Location) Events {
+		return Events{url, orders, list, zone}
+	},
 }
 
 // when is a time as the clock of a zone shows it, exact in its title.

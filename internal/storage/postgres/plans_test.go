@@ -173,6 +173,7 @@ var (
 		"outbox":           {{"id"}},
 		"audit":            {{"store_id", "id"}, {"id"}},
 		"users":            {{"id"}, {"email"}},
+		"members":          {{"id"}, {"email"}, {"partner_id"}},
 		"sessions":         {{"id"}, {"user_id"}, {"expires_on"}},
 		"sign_in_links":    {{"user_id"}, {"hash"}},
 		"sign_in_counts":   {{"id"}, {"since"}},

@@ -32,6 +32,25 @@ func (r Reader) UserByEmail(ctx context.Context, email string) (commerce.User, e
 	return first(ctx, r, scanUser, "SELECT "+schema.Users.Columns()+" FROM users WHERE email = $1", email)
 }
 
+func scanMember(s schema.Scanner) commerce.Member { return schema.Members.Scan(s, s.Text()) }
+
+// Members reads the members of a partner.
+func (r Reader) Members(ctx context.Context, partnerID string) ([]commerce.Member, error) {
+	members, err := list(ctx, r, scanMember, "SELECT "+schema.Members.Columns()+" FROM members WHERE partner_id = $1", partnerID)
+	slices.SortFunc(members, func(a, b commerce.Member) int { return cmp.Compare(a.Email, b.Email) })
+	return members, err
+}
+
+// Member reads the member with an id.
+func (r Reader) Member(ctx context.Context, id string) (commerce.Member, error) {
+	return one(ctx, r, &schema.Members, id)
+}
+
+// MemberByEmail reads the member with an address.
+func (r Reader) MemberByEmail(ctx context.Context, email string) (commerce.Member, error) {
+	return first(ctx, r, scanMember, "SELECT "+schema.Members.Columns()+" FROM members WHERE email = $1", email)
+}
+
 // Session reads the session with an id.
 func (r Reader) Session(ctx context.Context, id string) (commerce.Session, error) {
 	return one(ctx, r, &schema.Sessions, id)

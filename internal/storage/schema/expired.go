@@ -14,8 +14,8 @@ import (
 const (
 	ReplyKeep = 72 * time.Hour
 	EventKeep = 30 * 24 * time.Hour
-	// SignInKeep is how long failed sign-ins count.
-	SignInKeep = commerce.SignInWindow
+	// SignInKeep is the longest time for which sign-ins and links are counted.
+	SignInKeep = max(commerce.SignInWindow, commerce.MemberLinkWindow)
 )
 
 // Expired describes the rows of a table that sweeps delete: the rows older than Keep.

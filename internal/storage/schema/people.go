@@ -26,7 +26,27 @@ var Users = Table[string, commerce.User]{
 	Traits:  Traits{Shard: Everywhere, Collides: true, Hidden: "password, totp_secret, recovery_codes"},
 }
 
-// Sessions are the sign-ins of users.
+// Members are the people of partners.
+var Members = Table[string, commerce.Member]{
+	Name: "members", Key: "id", Fixed: "partner_id, email, created_on", Mutable: "role, updated_on",
+	KeyOf:   func(v *commerce.Member) string { return v.ID },
+	BindKey: bindText,
+	BindFixed: func(b Binder, v *commerce.Member) {
+		b.Text(v.PartnerID).Text(v.Email).Int(int64(v.CreatedOn))
+	},
+	BindMutable: func(b Binder, v *commerce.Member) { b.Text(string(v.Role)).Int(int64(v.UpdatedOn)) },
+	Scan: func(s Scanner, id string) commerce.Member {
+		return commerce.Member{ID: id, PartnerID: s.Text(), Email: s.Text(), CreatedOn: millis(s), Role: commerce.MemberRole(s.Text()), UpdatedOn: millis(s)}
+	},
+	Rows:    func(r *commerce.Rows) *commerce.Table[string, commerce.Member] { return &r.Members },
+	Needs:   func(n *commerce.Needs) *[]string { return &n.Members },
+	Changes: func(c *commerce.Changes) *[]commerce.Member { return &c.Members },
+	Deleted: func(c *commerce.Changes) *[]string { return &c.GoneMembers },
+	Lock:    LockAll,
+	Traits:  Traits{Shard: Everywhere, Collides: true},
+}
+
+// Sessions are the sign-ins of users and members.
 var Sessions = Table[string, commerce.Session]{
 	Name: "sessions", Key: "id", Mutable: "user_id, data, address, agent, created_on, seen_on, expires_on",
 	KeyOf:   func(v *commerce.Session) string { return v.ID },

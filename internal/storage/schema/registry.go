@@ -14,7 +14,7 @@ var All = []Described{
 	&Payments, &Refunds, &Ledger, &Deliveries, &Attention, &StrayCallbacks,
 	&Endpoints, &Mails, &Jobs, &NewJobs, &SandboxObjects, &Faults, &Places,
 	&Timeline, &WebhookEvents, &Attempts, &Outbox, &Audit,
-	&Users, &Sessions, &SignInLinks, &SignInCounts, &SavedViews,
+	&Users, &Members, &Sessions, &SignInLinks, &SignInCounts, &SavedViews,
 	&HourSums, &SumPositions,
 }
 

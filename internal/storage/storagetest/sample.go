@@ -71,6 +71,7 @@ func sample() commerce.Changes {
 		Users: []commerce.User{{ID: "usr_1", Email: "ann@example.com", Name: "Ännä", Password: "$argon2id$x", TOTPSecret: "ABC", TOTPStep: 38,
 			RecoveryCodes: []string{"aa", "bb"}, Grants: []commerce.Grant{{Role: commerce.Owner, StoreID: commerce.AllStores}, {Role: commerce.Clerk, StoreID: "sto_1"}},
 			Suspended: true, Preferences: commerce.Preferences{Theme: "dark", Muted: true, NoShortcuts: true, Comfortable: true}, CreatedOn: 39, UpdatedOn: 40, RightsOn: 41}},
+		Members:      []commerce.Member{{ID: "mem_1", PartnerID: "ptn_1", Email: "bo@p.example", Role: commerce.MemberRead, CreatedOn: 49, UpdatedOn: 52}},
 		Sessions:     []commerce.Session{{ID: "5e", UserID: "usr_1", Data: []byte{0, 1, 2}, Address: "192.0.2.1", Agent: "Browser/1", CreatedOn: 42, SeenOn: 43, ExpiresOn: 44}},
 		SignInLinks:  []commerce.SignInLink{{UserID: "usr_1", Hash: commerce.HashKey("l"), ExpiresOn: 45}},
 		SignInCounts: []commerce.SignInCount{{ID: "address 192.0.2.1", Since: 46, Failures: 47}},

@@ -21,6 +21,19 @@ func (r reader) UserByEmail(_ context.Context, email string) (commerce.User, err
 	return first(r, &schema.Users, func(u commerce.User) bool { return u.Email == email })
 }
 
+func (r reader) Members(_ context.Context, partnerID string) ([]commerce.Member, error) {
+	return list(r, &schema.Members, -1, func(m commerce.Member) bool { return m.PartnerID == partnerID },
+		func(a, b commerce.Member) int { return cmp.Compare(a.Email, b.Email) })
+}
+
+func (r reader) Member(_ context.Context, id string) (commerce.Member, error) {
+	return one(r, &schema.Members, id)
+}
+
+func (r reader) MemberByEmail(_ context.Context, email string) (commerce.Member, error) {
+	return first(r, &schema.Members, func(m commerce.Member) bool { return m.Email == email })
+}
+
 func (r reader) Session(_ context.Context, id string) (commerce.Session, error) {
 	return one(r, &schema.Sessions, id)
 }

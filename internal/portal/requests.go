@@ -1,0 +1,112 @@
+package portal
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/requestlog"
+	"purveyor/internal/service"
+	"purveyor/internal/site"
+	"purveyor/internal/storage"
+)
+
+// requestRoutes are the pages of what the partner's programs asked for.
+var requestRoutes = []route{
+	{method: get, path: Prefix + "/requests", handle: (*visit).requests, word: "Requests", icon: "scroll-text"},
+	{method: get, path: Prefix + "/requests/{id}", handle: (*visit).request},
+}
+
+// requestsShown is how long partners see a request.
+const requestsShown = 7 * 24 * time.Hour
+
+// requestsPage is the data of the page "requests".
+type requestsPage struct {
+	List   site.Requests
+	Errors []failure
+}
+
+func (v *visit) requestsPlace() (place site.RequestsPlace, err error) {
+	place = site.RequestsPlace{Log: v.p.requests, PartnerID: v.partner.ID, Shown: requestsShown, Now: v.now(), URL: Prefix + "/requests", EventsURL: Prefix + "/events/", OrdersURL: Prefix + "/orders/", Base: v.p.publicURL}
+	if place.Zone, err = v.zone(); err == nil {
+		place.Keys, err = v.p.reads.APIKeys(v.Context(), v.partner.ID)
+	}
+	return place, err
+}
+
+// requests lists the requests, and what went wrong by operation and code.
+func (v *visit) requests() error {
+	place, err := v.requestsPlace()
+	if err != nil {
+		return err
+	}
+	var page requestsPage
+	if page.List, err = place.List(v.Context(), v.URL.Query()); err == nil {
+		page.Errors, err = v.failures(v.now().Add(-requestsShown))
+	}
+	if err != nil {
+		return v.again(err, "requests", "Requests", page)
+	}
+	return v.page("requests", "Requests", page)
+}
+
+// request shows one request.
+func (v *visit) request() error {
+	place, err := v.requestsPlace()
+	if err != nil {
+		return err
+	}
+	r, err := place.Find(v.Context(), v.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	r.Events, err = v.p.uses.EventsOfRequest(v.Context(), service.Request{PartnerID: v.partner.ID, OrderID: r.OrderID, TraceID: r.TraceID, Began: r.At.Add(-r.Took), Ended: r.At})
+	if err != nil {
+		return err
+	}
+	return v.page("request", "Request", r)
+}
+
+// failure is how often an operation was answered with an error.
+type failure struct {
+	Operation, Code string
+	Status          int
+	Count           int
+	Last            commerce.Millis
+}
+
+const (
+	failuresCounted = 1000 // of the newest requests that failed
+	failuresShown   = 10
+)
+
+// failures counts the requests since a time that failed, by operation and code.
+func (v *visit) failures(since commerce.Millis) ([]failure, error) {
+	if v.p.requests == nil {
+		return nil, nil
+	}
+	page, err := v.p.requests.Page(v.Context(), requestlog.Filter{PartnerID: v.partner.ID, Statuses: []requestlog.Statuses{{From: 400, To: 599}}, Since: since, Limit: failuresCounted})
+	var list []failure
+	for _, e := range page.Entries {
+		i := slices.IndexFunc(list, func(f failure) bool {
+			return f.Operation == e.Operation && f.Code == e.Code && f.Status == e.Status
+		})
+		if i < 0 {
+			i = len(list)
+			list = append(list, failure{Operation: e.Operation, Code: e.Code, Status: e.Status, Last: e.At})
+		}
+		list[i].Count++
+	}
+	slices.SortStableFunc(list, func(a, b failure) int { return cmp.Compare(b.Count, a.Count) })
+	return list[:min(len(list), failuresShown)], err
+}
+
+// ignoreMissing is the error of a read of a row that need not be there.
+func ignoreMissing(err error) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil
+	}
+	return err
+}
