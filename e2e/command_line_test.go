@@ -58,6 +58,7 @@ func TestHelp(t *testing.T) {
 		{"jobs", []string{"list", "show", "retry", "give-up"}},
 		{"jobs list", append(database, "--state", "--kind", "--owner")},
 		{"jobs give-up", append(database, "<job>", "--reason")},
+		{"trigger", []string{"--key", "PURVEYOR_KEY", "--url", "PURVEYOR_URL", "--store"}},
 		{"listen", []string{"--forward-to", "PURVEYOR_FORWARD_TO", "--key", "PURVEYOR_KEY", "--url", "PURVEYOR_URL", "--types", "--since", "--secret", "PURVEYOR_LISTEN_SECRET"}},
 	}
 	for _, tc := range cases {
@@ -95,7 +96,7 @@ func TestHelpOfDefaults(t *testing.T) {
 	for command, words := range map[string][]string{
 		"serve":  {"default sqlite:purveyor.db", "default 127.0.0.1:8080", "Service:\n", "Webhooks, mail and texts:\n", "Payments:\n", "Couriers and addresses:\n"},
 		"demo":   {"default 127.0.0.1:8080", "Payments:\n"},
-		"listen": {"default http://127.0.0.1:8080"},
+		"listen": {"default http://127.0.0.1:8080"}, "trigger": {"default http://127.0.0.1:8080"},
 	} {
 		text := operate(t, command, "--help").ok(t)
 		for _, w := range words {

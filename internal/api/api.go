@@ -55,6 +55,7 @@ type API struct {
 	requests     *requestlog.Log  // nil: requests are not logged
 	clock        func() time.Time // of logged requests; nil: that of web.Trace
 	limited      limited
+	quotas       storage.Quotas
 	faults       faultCache
 	operations   map[string]bool // the ids of all operations
 }
@@ -84,7 +85,7 @@ func New(reader Reads, quotas storage.Quotas, s *service.Service, o Options) *AP
 		o.TestPatience = 10 * time.Second
 	}
 	streaming, end := context.WithCancel(context.Background())
-	return &API{testPatience: o.TestPatience, env: o.Env, service: s, reader: reader, now: o.Now, gate: web.NewGate(o.Env, keyFinder{o.Env, s, reader}, quotas, o.Now), bodies: web.NewBodies(o.Env),
+	return &API{quotas: quotas, testPatience: o.TestPatience, env: o.Env, service: s, reader: reader, now: o.Now, gate: web.NewGate(o.Env, keyFinder{o.Env, s, reader}, quotas, o.Now), bodies: web.NewBodies(o.Env),
 		streaming: streaming, endStreams: end, streams: newStreams(o.Env), answers: web.NewBudget(maxAnswers, maxOfPartner),
 		kept: newAnswerCache(reader, o.CacheBytes/4*3), stores: newStoreCache(o.CacheBytes / 4), description: newDescription(o.PublicURL), encoder: wire.Encoder{Pages: o.Pages}, requests: o.Requests, clock: clock, operations: map[string]bool{}}
 }
@@ -361,6 +362,7 @@ var Routes = []Route{
 	{get, "/v1/sandbox/faults", needs(commerce.WriteOrders), inTest((*API).listFaults)},
 	{post, "/v1/sandbox/faults", needs(commerce.WriteOrders), inTest(makeFault)},
 	{post, "/v1/sandbox/faults/clear", needs(commerce.WriteOrders), inTest((*API).clearFaults)},
+	{post, "/v1/sandbox/trigger", needs(commerce.WriteOrders), inTest((*API).triggerEvent)},
 	{post, "/v1/sandbox/orders/{order_id}/act", needs(commerce.WriteOrders), inTest(ofOrder((*API).actInSandbox))},
 
 	{get, "/v1/requests", needs(commerce.ManageSelf, commerce.ReadOrders), (*API).listRequests},

@@ -25,7 +25,7 @@ func TestNoReplayWithoutAccess(t *testing.T) {
 				keyed = append(keyed, c)
 			}
 		}
-		const want = 7 // report, checkout, upsert, adjustments, metadata, cancel, refund
+		const want = 8 // report, checkout, upsert, bulk upsert, adjustments, metadata, cancel, refund
 		if len(keyed) != want {
 			t.Errorf("%d calls were replayed, want %d: %+v", len(keyed), want, keyed)
 		}

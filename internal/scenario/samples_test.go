@@ -48,6 +48,7 @@ var samples = map[string]string{
 	"/v1/orders/{order_id}/ready-for-pickup":            `{"ready_at":<now>}`,
 	"/v1/orders/{order_id}/picked-up":                   `{"picked_up_at":<now>}`,
 	"/v1/sandbox/faults":                                `{"kind":"slow","operation":"reportOrder","calls":1,"delay_ms":1}`,
+	"/v1/sandbox/trigger":                               `{"event":"order.accepted","store_id":"sto_north"}`,
 	"/v1/sandbox/faults/clear":                          `{}`,
 	"/v1/sandbox/orders/{order_id}/act":                 `{"action":"merchant_confirm"}`,
 	"/v1/orders/{order_id}/cancel":                      `{"reason":"r","refund":false}`,

@@ -9,19 +9,21 @@ import (
 	"strings"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/storage"
 )
 
-// Sandboxes have the customers, couriers and banks of test orders act on what a sandbox keeps, by its id there.
+// Sandboxes have the customers, couriers and banks of test orders act on what a sandbox keeps: on a session by its
+// id there, on a delivery by our name for it.
 type Sandboxes struct {
 	Payments, Couriers SandboxActs
 }
 
 // SandboxActs is one of them. Errors: sandbox.ErrWrongState, sandbox.ErrKeyReused.
 type SandboxActs interface {
-	Act(ctx context.Context, id string, a sandbox.Act) error
+	Act(ctx context.Context, name string, a sandbox.Act) error
 }
 
 // SandboxName is the name of the sandboxes as providers.
@@ -87,13 +89,17 @@ func (s *Service) actOnPayment(ctx context.Context, in SandboxAct) error {
 
 func (s *Service) actAsCourier(ctx context.Context, in SandboxAct) error {
 	d, err := s.reader.Delivery(ctx, in.Order.Key())
-	if errors.Is(err, storage.ErrNotFound) || err == nil && (d.Provider != SandboxName || d.ProviderID == "") {
+	if errors.Is(err, storage.ErrNotFound) {
 		return sandbox.ErrWrongState
 	}
 	if err != nil {
 		return err
 	}
-	return s.o.Sandboxes.Couriers.Act(ctx, d.ProviderID, in.act())
+	err = s.o.Sandboxes.Couriers.Act(ctx, commerce.DeliveryRef(d.OrderID, d.Attempt), in.act())
+	if _, unknown := errors.AsType[*courier.Refusal](err); unknown { // it is looked for, or another provider's
+		return sandbox.ErrWrongState
+	}
+	return err
 }
 
 // act tells a repeat by a digest, since the keys of partners hold any text.

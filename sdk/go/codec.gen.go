@@ -536,6 +536,34 @@ func (v ClearedFaults) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
+var membersOfTriggerRequest = setOf("event", "store_id")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *TriggerRequest) UnmarshalJSON(text []byte) error {
+	type plain TriggerRequest
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfTriggerRequest)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v TriggerRequest) MarshalJSON() ([]byte, error) {
+	type plain TriggerRequest
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfTriggerReply = setOf("ok", "event", "order_id", "trace_id")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *TriggerReply) UnmarshalJSON(text []byte) error {
+	type plain TriggerReply
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfTriggerReply)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v TriggerReply) MarshalJSON() ([]byte, error) {
+	type plain TriggerReply
+	return marshal(plain(v), v.Extra)
+}
+
 var membersOfSandboxActRequest = setOf("action", "amount_cents")
 
 // UnmarshalJSON keeps members without a field in Extra.

@@ -54,6 +54,7 @@ var (
 	opListFaults            = operation[none, none, FaultList]{"GET", "/v1/sandbox/faults", false}
 	opMakeFault             = operation[none, NewFault, FaultReply]{"POST", "/v1/sandbox/faults", true}
 	opClearFaults           = operation[none, EmptyRequest, ClearedFaults]{"POST", "/v1/sandbox/faults/clear", false}
+	opTriggerEvent          = operation[none, TriggerRequest, TriggerReply]{"POST", "/v1/sandbox/trigger", true}
 	opActInSandbox          = operation[none, SandboxActRequest, SandboxActReply]{"POST", "/v1/sandbox/orders/{order_id}/act", true}
 	opListRequests          = operation[ListRequestsQuery, none, LoggedRequestList]{"GET", "/v1/requests", false}
 	opGetRequest            = operation[none, none, LoggedRequestReply]{"GET", "/v1/requests/{request_id}", false}

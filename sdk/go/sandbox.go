@@ -20,6 +20,11 @@ func (s *SandboxService) ClearFaults(ctx context.Context, options ...Option) (*C
 	return call(ctx, s.client, opClearFaults, nil, none{}, nil, append(options, harmless)...)
 }
 
+// Trigger plays a test order until an event has happened.
+func (s *SandboxService) Trigger(ctx context.Context, body TriggerRequest, options ...Option) (*TriggerReply, error) {
+	return call(ctx, s.client, opTriggerEvent, nil, none{}, &body, options...)
+}
+
 // Act has the customer, the courier, the bank or the merchant of a test order act.
 func (s *SandboxService) Act(ctx context.Context, orderID string, body SandboxActRequest, options ...Option) (*SandboxActReply, error) {
 	return call(ctx, s.client, opActInSandbox, []string{orderID}, none{}, &body, options...)

@@ -891,6 +891,51 @@ type ClearedFaults struct {
 	Extra Extra `json:"-"`
 }
 
+// TriggerRequest is a schema of the API document.
+type TriggerRequest struct {
+	Event TriggeredEvent `json:"event"`
+	// The store of the order. If left out, one that has goods and can hand them over so.
+	StoreID *string `json:"store_id,omitempty"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// TriggeredEvent: The kinds of events of orders and deliveries.
+type TriggeredEvent string
+
+const (
+	TriggeredEventOrderAccepted          TriggeredEvent = "order.accepted"
+	TriggeredEventOrderPaid              TriggeredEvent = "order.paid"
+	TriggeredEventOrderProcessed         TriggeredEvent = "order.processed"
+	TriggeredEventOrderShipped           TriggeredEvent = "order.shipped"
+	TriggeredEventOrderOutForDelivery    TriggeredEvent = "order.out_for_delivery"
+	TriggeredEventOrderDelivered         TriggeredEvent = "order.delivered"
+	TriggeredEventOrderReadyForPickup    TriggeredEvent = "order.ready_for_pickup"
+	TriggeredEventOrderPickedUp          TriggeredEvent = "order.picked_up"
+	TriggeredEventOrderCancelled         TriggeredEvent = "order.cancelled"
+	TriggeredEventOrderRefunded          TriggeredEvent = "order.refunded"
+	TriggeredEventOrderRefundFailed      TriggeredEvent = "order.refund_failed"
+	TriggeredEventDeliveryCreated        TriggeredEvent = "delivery.created"
+	TriggeredEventDeliveryOutForDelivery TriggeredEvent = "delivery.out_for_delivery"
+	TriggeredEventDeliveryDelivered      TriggeredEvent = "delivery.delivered"
+	TriggeredEventDeliveryCancelled      TriggeredEvent = "delivery.cancelled"
+	TriggeredEventDeliveryCourierUpdate  TriggeredEvent = "delivery.courier_update"
+)
+
+// TriggerReply is a schema of the API document.
+type TriggerReply struct {
+	// Always `true` in an answer that succeeds.
+	OK      bool           `json:"ok"`
+	Event   TriggeredEvent `json:"event"`
+	OrderID string         `json:"order_id"`
+	// The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call.
+	TraceID string `json:"trace_id"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
 // SandboxActRequest is a schema of the API document.
 type SandboxActRequest struct {
 	Action SandboxAction `json:"action"`

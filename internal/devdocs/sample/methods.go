@@ -56,6 +56,7 @@ var methods = map[string]string{
 	"listRequests":          "Requests.List",
 	"getRequest":            "Requests.Get",
 	"actInSandbox":          "Sandbox.Act",
+	"triggerEvent":          "Sandbox.Trigger",
 	"listFaults":            "Sandbox.Faults",
 	"makeFault":             "Sandbox.Fault",
 	"clearFaults":           "Sandbox.ClearFaults",

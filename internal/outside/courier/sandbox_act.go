@@ -2,6 +2,7 @@ package courier
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"purveyor/internal/commerce"
@@ -16,12 +17,19 @@ const (
 	ActDeliver = "courier_deliver" // the courier takes all steps that are left, to the door
 )
 
-// Act has the courier of a delivery act. From then on the courier moves by acts alone. Errors:
+// Act has the courier of a delivery, by its Ref, act. A repeat is known even if another courier has the order meanwhile. From then on the courier moves by acts alone. Errors:
 // sandbox.ErrWrongState, sandbox.ErrKeyReused, a Refusal for an unknown delivery.
 //
 // ActDeliver stores each new status by itself, so that its callback comes before that of the next. If
 // the process dies in between, the courier stands still, and a repeat goes on from there.
-func (s *Sandbox) Act(ctx context.Context, id string, a sandbox.Act) error {
+func (s *Sandbox) Act(ctx context.Context, ref string, a sandbox.Act) error {
+	if done, err := s.hasActed(ctx, ref, a); done || err != nil {
+		return err
+	}
+	id, err := s.id(ctx, Key{Ref: ref})
+	if err != nil {
+		return err
+	}
 	for {
 		on := false
 		_, err := sandbox.Change(ctx, s.Objects, deliveries, id, func(x *delivery) ([]sandbox.Callback, error) {
@@ -46,6 +54,31 @@ func (s *Sandbox) Act(ctx context.Context, id string, a sandbox.Act) error {
 			return err
 		}
 	}
+}
+
+// hasActed reports whether a courier before the one of this delivery has done the act.
+func (s *Sandbox) hasActed(ctx context.Context, ref string, a sandbox.Act) (bool, error) {
+	order, attempt, ok := commerce.ParseDeliveryRef(ref)
+	if a.Key == "" || !ok {
+		return false, nil
+	}
+	for ; attempt > 1; attempt-- {
+		id, err := s.id(ctx, Key{Ref: commerce.DeliveryRef(order, attempt-1)})
+		if err != nil {
+			return false, err
+		}
+		x, err := s.load(ctx, id)
+		if errors.Is(err, errNoDelivery) { // another provider's
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		if done, err := x.Acts.Has(a); done || err != nil {
+			return done, err
+		}
+	}
+	return false, nil
 }
 
 // act changes a delivery, or reports that its state does not allow it.

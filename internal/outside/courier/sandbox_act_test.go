@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/outside/sandbox"
 )
 
@@ -31,7 +32,7 @@ func TestActs(t *testing.T) {
 		d := x.create(t, asks(c.tags))
 		var got []string
 		for act := range strings.FieldsSeq(c.acts) {
-			err := x.sandbox.Act(t.Context(), d.ID, sandbox.Act{Name: "courier_" + act})
+			err := x.sandbox.Act(t.Context(), d.Ref, sandbox.Act{Name: "courier_" + act})
 			callbacks := x.callbacks(t)
 			switch {
 			case errors.Is(err, sandbox.ErrWrongState) && len(callbacks) == 0:
@@ -52,13 +53,34 @@ func TestActs(t *testing.T) {
 func TestAfterAnActACourierWaits(t *testing.T) {
 	x := newTown(t, "https://shop.example")
 	d := x.create(t, asks(""))
-	if err := x.sandbox.Act(t.Context(), d.ID, sandbox.Act{Name: "courier_next", Key: "a"}); err != nil {
+	if err := x.sandbox.Act(t.Context(), d.Ref, sandbox.Act{Name: "courier_next", Key: "a"}); err != nil {
 		t.Fatal(err)
 	}
 	if n := x.steps(t, d.ID); n != 0 || len(x.callbacks(t)) != 1 {
 		t.Errorf("%d steps are left", n)
 	}
-	if err := x.sandbox.Act(t.Context(), d.ID, sandbox.Act{Name: "courier_next", Key: "a"}); err != nil || len(x.callbacks(t)) != 0 {
+	if err := x.sandbox.Act(t.Context(), d.Ref, sandbox.Act{Name: "courier_next", Key: "a"}); err != nil || len(x.callbacks(t)) != 0 {
 		t.Error("a repeat moves the courier:", err)
+	}
+}
+
+// A call that is repeated after its courier was replaced leaves the next one alone.
+func TestARepeatIsKnownToTheNextCourier(t *testing.T) {
+	x := newTown(t, "https://shop.example")
+	act := sandbox.Act{Name: "courier_cancel", Key: "a"}
+	for attempt := range int64(2) {
+		r := asks("")
+		r.Ref = commerce.DeliveryRef(order, attempt+1)
+		x.create(t, r)
+	}
+	if err := x.sandbox.Act(t.Context(), commerce.DeliveryRef(order, 1), act); err != nil || brief(x.callbacks(t)) != "cancelled" {
+		t.Fatal(err)
+	}
+	if err := x.sandbox.Act(t.Context(), commerce.DeliveryRef(order, 2), act); err != nil || len(x.callbacks(t)) != 0 {
+		t.Error("the next courier gives up, too:", err)
+	}
+	act.Key = "b"
+	if err := x.sandbox.Act(t.Context(), commerce.DeliveryRef(order, 2), act); err != nil || brief(x.callbacks(t)) != "cancelled" {
+		t.Error("another call is taken for a repeat:", err)
 	}
 }

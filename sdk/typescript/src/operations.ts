@@ -55,6 +55,7 @@ export const operations = {
   listFaults: operation<void, void, types.FaultList>("GET", "/v1/sandbox/faults", false),
   makeFault: operation<void, types.NewFault, types.FaultReply>("POST", "/v1/sandbox/faults", true),
   clearFaults: operation<void, types.EmptyRequest, types.ClearedFaults>("POST", "/v1/sandbox/faults/clear", false),
+  triggerEvent: operation<void, types.TriggerRequest, types.TriggerReply>("POST", "/v1/sandbox/trigger", true),
   actInSandbox: operation<void, types.SandboxActRequest, types.SandboxActReply>("POST", "/v1/sandbox/orders/{order_id}/act", true),
   listRequests: operation<types.ListRequestsQuery, void, types.LoggedRequestList>("GET", "/v1/requests", false),
   getRequest: operation<void, void, types.LoggedRequestReply>("GET", "/v1/requests/{request_id}", false),

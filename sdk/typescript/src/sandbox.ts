@@ -24,6 +24,11 @@ export class Sandbox {
     return this.#t.call(operations.clearFaults, { harmless: true }, options);
   }
 
+  /** Plays a test order until an event has happened. */
+  trigger(body: types.TriggerRequest, options?: CallOptions): Promise<types.TriggerReply> {
+    return this.#t.call(operations.triggerEvent, { body }, options);
+  }
+
   /** Has the customer, the courier, the bank or the merchant of a test order act. */
   act(orderId: string, body: types.SandboxActRequest, options?: CallOptions): Promise<types.SandboxActReply> {
     return this.#t.call(operations.actInSandbox, { path: [orderId], body }, options);

@@ -593,6 +593,40 @@ export interface ClearedFaults {
   trace_id: string;
 }
 
+export interface TriggerRequest {
+  event: TriggeredEvent;
+  /** The store of the order. If left out, one that has goods and can hand them over so. */
+  store_id?: string;
+}
+
+/** The kinds of events of orders and deliveries. */
+export type TriggeredEvent =
+  | "order.accepted"
+  | "order.paid"
+  | "order.processed"
+  | "order.shipped"
+  | "order.out_for_delivery"
+  | "order.delivered"
+  | "order.ready_for_pickup"
+  | "order.picked_up"
+  | "order.cancelled"
+  | "order.refunded"
+  | "order.refund_failed"
+  | "delivery.created"
+  | "delivery.out_for_delivery"
+  | "delivery.delivered"
+  | "delivery.cancelled"
+  | "delivery.courier_update";
+
+export interface TriggerReply {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  event: TriggeredEvent;
+  order_id: string;
+  /** The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call. */
+  trace_id: string;
+}
+
 export interface SandboxActRequest {
   action: SandboxAction;
   /** Of `merchant_refund`, in cents. If left out, all that is left. */
