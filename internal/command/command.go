@@ -97,12 +97,13 @@ type orderChange struct {
 	partner commerce.Partner // that made the order; the merchant: none
 
 	order     commerce.Order
-	saveOrder bool               // even if only its UpdatedOn differs
-	payment   *commerce.Payment  // nil: the command does not use it, and so below
-	delivery  *commerce.Delivery // nil also for a pickup order
-	refund    *commerce.Refund   // the one that the command is about
-	job       commerce.Job       // of the attempt that the command records, in its next state
-	changes   commerce.Changes   // but for the rows above, which finish adds
+	saveOrder bool                     // even if only its UpdatedOn differs
+	payment   *commerce.Payment        // nil: the command does not use it, and so below
+	delivery  *commerce.Delivery       // nil also for a pickup order
+	refund    *commerce.Refund         // the one that the command is about
+	givenBack []commerce.InventoryMove // what moved because of its lines
+	job       commerce.Job             // of the attempt that the command records, in its next state
+	changes   commerce.Changes         // but for the rows above, which finish adds
 }
 
 // begin starts the change of an order, which is stored or is made by the command. A new

@@ -157,7 +157,7 @@ func TestRefundElsewhere(t *testing.T) {
 		if failed {
 			want.State, want.Error, want.TotalRefundedCents, want.OrderStatus = commerce.RefundFailed, "no", 0, ""
 		}
-		if changes.Refunds[0] != want {
+		if !reflect.DeepEqual(changes.Refunds[0], want) {
 			t.Errorf("failed %v:\n%+v, want\n%+v", failed, changes.Refunds[0], want)
 		}
 	}

@@ -32,11 +32,14 @@ type till struct {
 	paid      commerce.Cents // at the processor
 	made      map[string]commerce.Cents
 	back      map[string]bool // of those that were made: the money came back
+	returned  int64           // the most pieces that refunds have returned at one time
 	callbacks []func(*rapid.T)
 }
 
 func newTill(f commerce.Fulfillment) *till {
 	o := orderIn(commerce.PendingPayment, f, false)
+	o.SubtotalCents, o.TaxCents = 274, 26
+	o.Lines = []commerce.OrderLine{{ProductID: "a", Quantity: 2, PriceCents: 91}, {ProductID: "a", Quantity: 1, PriceCents: 92}}
 	before := withPayment(o, paying(commerce.PaymentOpen, 0))
 	return &till{now: now, order: o, payment: before.Payments[0], stock: before.Stock[0], refunds: map[string]commerce.Refund{},
 		jobs: map[commerce.JobKey]commerce.Job{}, made: map[string]commerce.Cents{}, back: map[string]bool{}}
@@ -81,6 +84,7 @@ func do[R any](w *till, cmd decider[R]) error {
 		w.stock = changes.Stock[0]
 	}
 	w.ledger = append(w.ledger, changes.Ledger...)
+	w.returned = max(w.returned, w.restocked())
 	if w.saved != nil {
 		w.saved(changes)
 	}
@@ -177,6 +181,13 @@ func TestMoneyAddsUp(t *testing.T) {
 		facts := FactsOf(w.order)
 		n := 0
 		id := func() string { n++; return fmt.Sprint("rfd_", n) }
+		if rapid.Bool().Draw(t, "begins with a paid order") {
+			w.pay(300)
+			w.callbacks[0](t)
+			if rapid.Bool().Draw(t, "that is confirmed") {
+				try(t, w, ConfirmOrder{Facts: facts, Actor: byPartner})
+			}
+		}
 		was := w.order.Status
 		t.Repeat(map[string]func(*rapid.T){
 			"pay": func(t *rapid.T) {
@@ -199,6 +210,13 @@ func TestMoneyAddsUp(t *testing.T) {
 			},
 			"refund": func(t *rapid.T) {
 				try(t, w, RefundOrder{Facts: facts, Actor: byPartner, RefundID: id(), AmountCents: commerce.Cents(rapid.SampledFrom([]int64{0, 1, 100, 299, 300, 301}).Draw(t, "amount"))})
+			},
+			"refund lines": func(t *rapid.T) {
+				lines := []commerce.RefundLine{{ProductID: "a", Quantity: rapid.Int64Range(1, 3).Draw(t, "pieces")}}
+				if rapid.Bool().Draw(t, "two lines") {
+					lines = append(lines, commerce.RefundLine{ProductID: "a", Quantity: 1})
+				}
+				try(t, w, RefundOrder{Facts: facts, Actor: byPartner, RefundID: id(), Lines: lines, Restock: rapid.Bool().Draw(t, "restock")})
 			},
 			"job": func(t *rapid.T) {
 				j := w.jobs[pick(t, w.jobs, byID, "job")]
@@ -256,11 +274,49 @@ func (w *till) check(t *rapid.T) {
 	if open := strings.Contains(openCodes(w.attention), "refund_failed"); open != (p.CameBackCents > 0) {
 		t.Fatalf("%d cents came back, and the merchant is asked to look: %v", p.CameBackCents, open)
 	}
-	if deducted := w.stock.Quantity == 2; w.stock.Quantity != 5 && !deducted || deducted != o.InventoryDeducted {
-		t.Fatalf("%d in stock, deducted %v", w.stock.Quantity, o.InventoryDeducted)
-	}
+	w.checkLines(t)
 	if over := o.Status == commerce.Cancelled || o.Status == commerce.Refunded; over && p.Left() > 0 && openCodes(w.attention) == "" {
 		t.Fatalf("the order is %s, and no attention is raised for its %d cents", o.Status, p.Left())
+	}
+}
+
+// restocked are the pieces of made refunds that gave stock back.
+func (w *till) restocked() (n int64) {
+	for _, r := range w.refunds {
+		for _, l := range r.Lines {
+			if r.State == commerce.RefundDone && r.Restock {
+				n += l.Quantity
+			}
+		}
+	}
+	return n
+}
+
+// checkLines compares what the order says of its refunds by line with the refunds, and the stock
+// with both.
+func (w *till) checkLines(t *rapid.T) {
+	var pieces int64
+	var cents, tax commerce.Cents
+	for _, r := range w.refunds {
+		for _, l := range r.Lines {
+			if r.State == commerce.RefundPending || r.State == commerce.RefundDone {
+				pieces, tax, cents = pieces+l.Quantity, tax+l.TaxCents, cents+r.AmountCents
+			}
+		}
+	}
+	o, restocked := w.order, w.restocked()
+	if got := o.LineRefunds.Of("a"); got.Quantity != pieces || got.TaxCents != tax || got.Restock != restocked || got.Returned != w.returned {
+		t.Fatalf("the order says %+v; refunds %+v have %d pieces, %d cents of tax; %d, and once %d pieces went back", got, w.refunds, pieces, tax, restocked, w.returned)
+	}
+	if pieces > 3 || tax > o.TaxCents || pieces == 3 && tax != o.TaxCents || cents > o.TotalCents {
+		t.Fatalf("%d pieces are refunded, with %d cents, of which %d are tax", pieces, cents, tax)
+	}
+	want := int64(5)
+	if o.InventoryDeducted {
+		want = 2 + w.returned
+	}
+	if w.stock.Quantity != want {
+		t.Fatalf("%d in stock, deducted %v, returned %d", w.stock.Quantity, o.InventoryDeducted, w.returned)
 	}
 }
 

@@ -118,10 +118,18 @@ func (oc *orderChange) completeRefund(ref string) {
 	oc.changes.Ledger = append(oc.changes.Ledger, p.Return(r.AmountCents, r.ID, ref, oc.now))
 	oc.order.RefundedCents = p.RefundedCents
 	oc.offsetReturnedRefund()
-	if _, err := oc.check(commerce.RefundInFull); err == nil && oc.order.StillToFulfil() && oc.order.Fulfillment == commerce.ByDelivery {
+	_, partial := oc.check(commerce.RefundInFull)
+	stops := partial == nil && oc.order.StillToFulfil()
+	if stops && oc.order.Fulfillment == commerce.ByDelivery {
 		oc.cancelDelivery(false)
 	}
+	if r.Restock && !stops {
+		oc.giveBack(oc.order.GiveBack(r.Lines))
+	}
 	oc.transitionOrEvents(commerce.RefundInFull, "") // the status stays if a part of the payment is left
+	if r.Restock && stops {
+		oc.order.GiveBack(r.Lines) // with the rest of the goods, just now
+	}
 	r.TotalRefundedCents, r.OrderStatus = p.RefundedCents, oc.order.Status
 }
 
@@ -151,6 +159,7 @@ func (oc *orderChange) completeGivenUp(ref string) {
 	oc.raiseAttention(commerce.AttentionRefundAfterAll, fmt.Sprintf("The payment processor has made the refund of %d cents (%s) although it was %s; the money may have gone back twice",
 		r.AmountCents, r.ID, r.Error))
 	r.Error = ""
+	oc.order.LineRefunds = oc.order.LineRefunds.Add(r.Lines)
 	oc.completeRefund(ref)
 }
 
@@ -161,6 +170,7 @@ func (oc *orderChange) refuseRefund(why string) {
 	r := oc.refund
 	r.State, r.UpdatedOn = commerce.RefundFailed, oc.now
 	r.Error = commerce.CleanText(why, commerce.MaxNote)
+	oc.order.LineRefunds = oc.order.LineRefunds.Remove(r.Lines, false)
 	message := commerce.CleanText(fmt.Sprintf("%d cents were not refunded: %s", r.AmountCents, r.Error), commerce.MaxNote)
 	if r.Origin == commerce.RefundAsked {
 		oc.addNote("refund_refused", message)

@@ -79,6 +79,7 @@ func (oc *orderChange) takeBack(why string) {
 	p.CameBackCents += r.AmountCents
 	oc.changes.Ledger = append(oc.changes.Ledger, p.TakeBack(r.AmountCents, r.ID, r.Ref, oc.now))
 	oc.order.RefundedCents = p.RefundedCents
+	oc.order.LineRefunds = oc.order.LineRefunds.Remove(r.Lines, r.Restock)
 	message := commerce.CleanText(fmt.Sprintf("The refund of %d cents did not arrive: %s", r.AmountCents, r.Error), commerce.MaxNote)
 	oc.raiseWithoutNote(commerce.AttentionRefundFailed, message)
 	oc.transitionOrEvents(commerce.RefundCameBack, message) // the status stays if the order was not refunded in full

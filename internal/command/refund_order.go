@@ -6,8 +6,10 @@ import "purveyor/internal/commerce"
 // refund it.
 type RefundOrder struct {
 	Facts       OrderFacts
-	RefundID    string         // drawn by the caller
-	AmountCents commerce.Cents // 0: all that is left
+	RefundID    string                // drawn by the caller
+	AmountCents commerce.Cents        // 0: all that is left, or what the lines are worth
+	Lines       []commerce.RefundLine // without their tax; nil: the refund is by amount
+	Restock     bool                  // the pieces of the lines go back into stock
 	Reason      string
 	Actor       commerce.Actor
 }
@@ -24,7 +26,7 @@ func (c RefundOrder) Needs() commerce.Needs {
 func (c RefundOrder) Access(rows *commerce.Rows) error { return c.Facts.access(rows, c.Actor) }
 
 // Decide reserves the amount. Refusals: 409 when there is no payment or nothing
-// is left of it, 400 for an amount beyond what is left.
+// is left of it, 400 for an amount, or pieces, beyond what is left.
 func (c RefundOrder) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Refund, commerce.Changes, error) {
 	oc, err := c.Facts.begin(rows, now, c.Actor)
 	if err != nil {
@@ -36,8 +38,14 @@ func (c RefundOrder) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.
 	if thePayment(oc) != nil {
 		return commerce.Refund{}, commerce.Changes{}, commerce.NoPayment()
 	}
-	err = oc.startRefund(commerce.Refund{ID: c.RefundID, AmountCents: c.AmountCents, Reason: c.Reason,
-		Origin: commerce.RefundAsked, TraceID: c.Actor.TraceID}, true)
+	refund := commerce.Refund{ID: c.RefundID, AmountCents: c.AmountCents, Restock: c.Restock, Reason: c.Reason,
+		Origin: commerce.RefundAsked, TraceID: c.Actor.TraceID}
+	if c.Lines != nil {
+		refund.Lines, refund.AmountCents, err = oc.payment.PriceRefund(oc.order, c.Lines)
+	}
+	if err == nil {
+		err = oc.startRefund(refund, true)
+	}
 	if err != nil {
 		return commerce.Refund{}, commerce.Changes{}, err
 	}
@@ -55,6 +63,7 @@ func (oc *orderChange) startRefund(r commerce.Refund, awaited bool) error {
 	oc.payment.UpdatedOn = oc.now
 	r.StoreID, r.OrderID, r.AmountCents = oc.order.StoreID, oc.order.ID, amount
 	r.State, r.CreatedOn, r.UpdatedOn = commerce.RefundPending, oc.now, oc.now
+	oc.order.LineRefunds = oc.order.LineRefunds.Add(r.Lines)
 	oc.refund = &r
 	oc.enqueue(commerce.JobRefund, r.ID, awaited)
 	return nil

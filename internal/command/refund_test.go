@@ -57,7 +57,7 @@ func TestRefundOrder(t *testing.T) {
 			}
 			want := pendingRefund(commerce.RefundAsked, c.want)
 			want.CreatedOn, want.UpdatedOn = now, now
-			if err != nil || got != want || changes.Payments[0].PendingCents != 50+c.want || changes.Payments[0].RefundedCents != 100 ||
+			if err != nil || !reflect.DeepEqual(got, want) || changes.Payments[0].PendingCents != 50+c.want || changes.Payments[0].RefundedCents != 100 ||
 				changes.Orders[0].Status != status || len(changes.Ledger)+len(changes.Timeline)+len(changes.Webhooks) != 0 ||
 				changes.NewJobs[0] != (commerce.Job{Kind: commerce.JobRefund, Mode: commerce.Live, Owner: "s", PartnerID: "p", Subject: "rfd", RunAt: now, Awaited: true}) {
 				t.Errorf("%s, %d cents: %+v, %v", status, c.amount, changes, err)
@@ -289,7 +289,7 @@ func TestCancelEndsThePayment(t *testing.T) {
 			if refund && c.due > 0 {
 				want = append(want, commerce.Job{Kind: commerce.JobRefund, Mode: commerce.Live, Owner: "s", PartnerID: "p", Subject: "rfd", RunAt: now, Awaited: true})
 				flag = strings.TrimSpace(strings.TrimSuffix(flag, "refund_due"))
-				if r := changes.Refunds[0]; r.AmountCents != c.due || r.Origin != commerce.RefundCancelled || *got.Refund != r || changes.Payments[0].PendingCents != c.pending+c.due {
+				if r := changes.Refunds[0]; r.AmountCents != c.due || r.Origin != commerce.RefundCancelled || !reflect.DeepEqual(*got.Refund, r) || changes.Payments[0].PendingCents != c.pending+c.due {
 					t.Errorf("%s: refund %+v, payment %+v", c.name, r, changes.Payments)
 				}
 			} else if got.Refund != nil || len(changes.Refunds) != 0 {

@@ -89,7 +89,7 @@ func (oc *orderChange) timelineData(trigger commerce.Trigger, moves []commerce.I
 		return commerce.PaymentData{AmountCents: oc.payment.CapturedCents, PaymentID: oc.payment.PaymentID}
 	case trigger == commerce.RefundInFull:
 		return commerce.RefundData{RefundID: oc.refund.ID, AmountCents: oc.refund.AmountCents, TotalCents: oc.order.RefundedCents,
-			Reason: oc.refund.Reason, Moves: moves}
+			Reason: oc.refund.Reason, Moves: slices.Concat(oc.givenBack, moves)}
 	case trigger == commerce.DeclineRefund:
 		return commerce.NoteData{Code: "refund_declined"}
 	case trigger == commerce.RefundCameBack:
@@ -118,7 +118,35 @@ func (oc *orderChange) moveStock(effect commerce.StockEffect) ([]commerce.Invent
 	if take == nil {
 		return nil, nil
 	}
-	demands := commerce.Demands(oc.order.Lines)
+	moves, err := oc.moveDemands(oc.order.Demands(), take, kind)
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case commerce.MoveSold:
+		oc.order.InventoryDeducted, oc.order.HeldUntil = true, 0
+	case commerce.MoveRestored:
+		oc.order.InventoryDeducted, oc.order.Restocked = false, true
+	case commerce.MoveReleased:
+		oc.order.HeldUntil, oc.order.Restocked = 0, oc.order.Restocked || effect != commerce.ReleasesStock
+	}
+	return moves, nil
+}
+
+// giveBack gives pieces that the order has back to stock. What it has not taken yet, or has
+// given back, does not move.
+func (oc *orderChange) giveBack(pieces []commerce.Demand) {
+	take, kind := oc.stockChange(commerce.RestoresStock)
+	if take == nil || len(pieces) == 0 {
+		return
+	}
+	oc.givenBack, _ = oc.moveDemands(pieces, take, kind) // it is never refused
+	oc.order.Restocked = true
+}
+
+// moveDemands changes the stock of each demand, with a move of the kind; empty: it only checks
+// whether it could.
+func (oc *orderChange) moveDemands(demands []commerce.Demand, take takeStock, kind commerce.MoveKind) ([]commerce.InventoryMove, error) {
 	stocks := make([]commerce.Stock, 0, len(demands))
 	stockMoves := make([]commerce.StockMove, 0, len(demands))
 	moves := make([]commerce.InventoryMove, 0, len(demands))
@@ -134,15 +162,8 @@ func (oc *orderChange) moveStock(effect commerce.StockEffect) ([]commerce.Invent
 		stocks, stockMoves = append(stocks, next), append(stockMoves, move)
 		moves = append(moves, commerce.InventoryMove{ProductID: d.ProductID, Delta: move.Delta, Left: next.Quantity})
 	}
-	switch kind {
-	case "":
+	if kind == "" {
 		return nil, nil
-	case commerce.MoveSold:
-		oc.order.InventoryDeducted, oc.order.HeldUntil = true, 0
-	case commerce.MoveRestored:
-		oc.order.InventoryDeducted, oc.order.Restocked = false, true
-	case commerce.MoveReleased:
-		oc.order.HeldUntil, oc.order.Restocked = 0, oc.order.Restocked || effect != commerce.ReleasesStock
 	}
 	oc.changes.Stock = append(oc.changes.Stock, stocks...)
 	oc.changes.StockMoves = append(oc.changes.StockMoves, stockMoves...)

@@ -66,7 +66,27 @@ func (a Account) Faults() (faults []string) {
 	if p.Entries != int64(len(a.Entries)) {
 		fault("%d entries are counted, %d are there", p.Entries, len(a.Entries))
 	}
-	return append(faults, a.orderFaults()...)
+	return append(append(faults, a.orderFaults()...), a.lineFaults()...)
+}
+
+// lineFaults compares what the order says of its refunds by line with these refunds.
+func (a Account) lineFaults() (faults []string) {
+	rest := a.Order.LineRefunds
+	for _, r := range a.Refunds {
+		switch r.State {
+		case RefundDone:
+			rest = rest.Remove(r.Lines, r.Restock)
+		case RefundPending:
+			rest = rest.Remove(r.Lines, false)
+		}
+	}
+	for _, r := range rest {
+		if r.Quantity != 0 || r.TaxCents != 0 || r.Restock != 0 {
+			faults = append(faults, fmt.Sprintf("by the order %d pieces of %s, %d cents of their tax and %d pieces for the stock are in refunds, but not by these",
+				r.Quantity, r.ProductID, r.TaxCents, r.Restock))
+		}
+	}
+	return faults
 }
 
 func (a Account) orderFaults() (faults []string) {

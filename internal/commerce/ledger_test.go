@@ -51,6 +51,16 @@ func TestAccountFaults(t *testing.T) {
 		{"a refund that is not entered", func(a *Account) { a.Refunds[2].State = RefundDone }, "refund refused is done, 50 cents, but its entries sum to 0"},
 		{"a failed one that is", func(a *Account) { a.Refunds[0].State = RefundFailed }, "refund done is failed"},
 		{"a reservation that is lost", func(a *Account) { a.Payment.PendingCents = 0 }, "0 cents are on their way back by the balance, 100 by the ledger"},
+		{"lines that the order knows", func(a *Account) {
+			lines := []RefundLine{{ProductID: "a", Quantity: 2, TaxCents: 3}}
+			for i := range a.Refunds {
+				a.Refunds[i].Lines, a.Refunds[i].Restock = lines, true
+			}
+			a.Order.LineRefunds = LineRefunds{{ProductID: "a", Quantity: 4, TaxCents: 6, Restock: 2, Returned: 4}}
+		}, ""},
+		{"lines that it does not know", func(a *Account) { a.Refunds[3].Lines = []RefundLine{{ProductID: "a", Quantity: 2, TaxCents: 3}} },
+			"by the order -2 pieces of a, -3 cents of their tax"},
+		{"lines of a refund that failed", func(a *Account) { a.Order.LineRefunds = LineRefunds{{ProductID: "a", Quantity: 1}} }, "by the order 1 pieces of a"},
 		{"the order says more", func(a *Account) { a.Order.RefundedCents++ }, "301 cents are refunded by the order"},
 		{"the balance says less", func(a *Account) { a.Payment.RefundedCents--; a.Order.RefundedCents-- }, "299 cents are refunded by the balance, 300 by the ledger"},
 		{"more goes back than was paid", func(a *Account) {

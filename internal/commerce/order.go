@@ -60,6 +60,7 @@ type Order struct {
 	// ReadyInMinutes is how long after its confirmation (or report) the order is ready for a
 	// courier; nil: the partner did not say.
 	ReadyInMinutes     *int64
+	LineRefunds        LineRefunds // nil: no refund was by line
 	CourierQuoteID     string
 	CourierDeliveryID  string
 	CourierTrackingURL string

@@ -112,25 +112,38 @@ func (p *Payment) Capture(amount Cents, paymentID string, now Millis) LedgerEntr
 	return p.enter(EntryCapture, amount, "", paymentID, now)
 }
 
+// Refundable refuses a refund of an order without a payment, or with nothing left (409).
+func (p Payment) Refundable() error {
+	switch {
+	case p.CapturedCents == 0:
+		return NoPayment()
+	case p.Left() == 0:
+		return Conflict("already_refunded", "Nothing is left to refund: %d of %d cents are refunded, %d are on their way",
+			p.RefundedCents, p.CapturedCents, p.PendingCents)
+	}
+	return nil
+}
+
 // Reserve sets amount aside for a refund and returns it; amount 0 stands for all that is
 // left. It refuses an order without a payment or with nothing left (409), and an amount
 // beyond what is left (400).
 func (p *Payment) Reserve(amount Cents) (Cents, error) {
-	left := p.Left()
-	switch {
-	case p.CapturedCents == 0:
-		return 0, NoPayment()
-	case left == 0:
-		return 0, Conflict("already_refunded", "Nothing is left to refund: %d of %d cents are refunded, %d are on their way",
-			p.RefundedCents, p.CapturedCents, p.PendingCents)
+	if err := p.Refundable(); err != nil {
+		return 0, err
+	}
+	switch left := p.Left(); {
 	case amount == 0:
 		amount = left
 	case amount < 0 || amount > left:
-		return 0, &Error{Kind: KindInvalid, Code: "invalid_amount", Field: "amount_cents",
-			Message: fmt.Sprintf("amount_cents must be between 1 and %d, which is left to refund", left)}
+		return 0, invalidAmount("amount_cents", fmt.Sprintf("amount_cents must be between 1 and %d, which is left to refund", left))
 	}
 	p.PendingCents += amount
 	return amount, nil
+}
+
+// invalidAmount is the refusal of a refund of more, or of something else, than there is.
+func invalidAmount(field, message string) *Error {
+	return &Error{Kind: KindInvalid, Code: "invalid_amount", Field: field, Message: message}
 }
 
 // NoPayment is the refusal to refund an order that no processor took money for.
@@ -186,7 +199,11 @@ type Refund struct {
 	Reason      string
 	Origin      RefundOrigin
 	TraceID     string
-	State       RefundState
+	// Lines are the pieces that a refund by line is about. Restock has them given back to
+	// stock when the refund is made.
+	Lines   []RefundLine
+	Restock bool
+	State   RefundState
 	// TotalRefundedCents and OrderStatus describe the order right after this refund: the
 	// sum of its refunds so far, and its status.
 	TotalRefundedCents Cents

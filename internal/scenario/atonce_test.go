@@ -86,6 +86,32 @@ func TestRefundsAtOnce(t *testing.T) {
 	})
 }
 
+// Forty concurrent refunds of one roll out of ten: ten are made, and ten pieces go back.
+func TestRefundsByLineAtOnce(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		b := w.buyAndPay(t, checkout("k1", "jo@example.com", 10))
+		w.do(t, call{method: http.MethodPost, path: "/v1/orders/" + b.OrderID + "/confirm", key: "busy-test"})
+		w.do(t, call{method: http.MethodPost, path: "/v1/orders/" + b.OrderID + "/ready-for-pickup", key: "busy-test"})
+		w.do(t, call{method: http.MethodPost, path: "/v1/orders/" + b.OrderID + "/picked-up", key: "busy-test"})
+		before, made := w.stock(t, "prd_roll"), 0
+		for _, a := range w.together(t, 40, func(i int) call {
+			return refund(b.OrderID, fmt.Sprint("r", i), `{"lines":[{"product_id":"prd_roll","quantity":1}],"restock":true}`)
+		}) {
+			if a.status == http.StatusOK {
+				made++
+			} else if a.code() != "already_refunded" {
+				t.Errorf("%d %s", a.status, a.body)
+			}
+		}
+		if after := w.stock(t, "prd_roll"); made != 10 || after != before+10 {
+			t.Errorf("%d refunds were made, and the stock went from %d to %d", made, before, after)
+		}
+		w.finishJobs(t)
+		w.processorAgrees(t, w.stateOf(t, b.OrderID).Account)
+	})
+}
+
 // One key, forty times at once: one refund.
 func TestOneRefundAtOnce(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {

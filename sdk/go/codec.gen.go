@@ -1677,7 +1677,21 @@ func (v CancelReply) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
-var membersOfRefundRequest = setOf("amount_cents", "reason")
+var membersOfRefundLine = setOf("product_id", "quantity")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *RefundLine) UnmarshalJSON(text []byte) error {
+	type plain RefundLine
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfRefundLine)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v RefundLine) MarshalJSON() ([]byte, error) {
+	type plain RefundLine
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfRefundRequest = setOf("lines", "restock", "amount_cents", "reason")
 
 // UnmarshalJSON keeps members without a field in Extra.
 func (v *RefundRequest) UnmarshalJSON(text []byte) error {

@@ -2488,8 +2488,23 @@ type CancelReply struct {
 	Extra Extra `json:"-"`
 }
 
+// RefundLine is a schema of the API document.
+type RefundLine struct {
+	// Text that names something. It must not be blank.
+	ProductID string `json:"product_id"`
+	// How many, at least 1.
+	Quantity int64 `json:"quantity"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
 // RefundRequest is a schema of the API document.
 type RefundRequest struct {
+	// The pieces to refund, of products of the order. Not together with `amount_cents`.
+	Lines []RefundLine `json:"lines,omitzero"`
+	// `true` gives the pieces back to the stock; needs `lines`.
+	Restock *bool `json:"restock,omitempty"`
 	// In cents, at most what is left of the payment. If left out, all that is left.
 	AmountCents *int64 `json:"amount_cents,omitempty"`
 	// `duplicate`, `fraudulent` or `requested_by_customer`, which the processor is told as such, or any

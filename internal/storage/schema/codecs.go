@@ -42,6 +42,22 @@ type title struct {
 	ImageURL string `json:"image,omitzero"`
 }
 
+// refundLine is an item of refunds.lines.
+type refundLine struct {
+	ProductID string         `json:"product_id"`
+	Quantity  int64          `json:"quantity"`
+	TaxCents  commerce.Cents `json:"tax"`
+}
+
+// lineRefund is an item of orders.line_refunds.
+type lineRefund struct {
+	ProductID string         `json:"product_id"`
+	Quantity  int64          `json:"quantity"`
+	TaxCents  commerce.Cents `json:"tax"`
+	Restock   int64          `json:"restock,omitzero"`
+	Returned  int64          `json:"returned,omitzero"`
+}
+
 func encodeLines(lines []commerce.OrderLine) []byte {
 	return encode(each(lines, func(l commerce.OrderLine) line { return line(l) }))
 }
@@ -75,6 +91,30 @@ func encodeMetadata(m commerce.Metadata) []byte {
 }
 
 func decodeMetadata(s Scanner) commerce.Metadata { return decode[commerce.Metadata](s, "metadata") }
+
+// encodeRefundLines gives NULL for a refund by amount.
+func encodeRefundLines(lines []commerce.RefundLine) []byte {
+	if lines == nil {
+		return nil
+	}
+	return encode(each(lines, func(l commerce.RefundLine) refundLine { return refundLine(l) }))
+}
+
+func decodeRefundLines(s Scanner) []commerce.RefundLine {
+	return each(decode[[]refundLine](s, "lines"), func(l refundLine) commerce.RefundLine { return commerce.RefundLine(l) })
+}
+
+// encodeLineRefunds gives NULL for an order without refunds by line.
+func encodeLineRefunds(list commerce.LineRefunds) []byte {
+	if list == nil {
+		return nil
+	}
+	return encode(each(list, func(r commerce.LineRefund) lineRefund { return lineRefund(r) }))
+}
+
+func decodeLineRefunds(s Scanner) commerce.LineRefunds {
+	return each(decode[[]lineRefund](s, "refunds by line"), func(r lineRefund) commerce.LineRefund { return commerce.LineRefund(r) })
+}
 
 func encodeTitles(titles []commerce.LineTitle) []byte {
 	return encode(each(titles, func(t commerce.LineTitle) title { return title(t) }))

@@ -8,7 +8,7 @@ var Orders = Table[commerce.OrderKey, commerce.Order]{
 	Fixed: "partner_id, mode, source, external_id, fulfillment, lines, address, subtotal_cents, tax_cents, delivery_fee_cents, " +
 		"total_cents, pickup_instructions, dropoff_instructions, external_payment_id, created_on, customer_id, customer_email",
 	Mutable: "status, refunded_cents, courier_quote_id, courier_delivery_id, courier_tracking_url, inventory_deducted, confirmed, " +
-		"ready_for_pickup_at, picked_up_at, refunded_from, refund_stopped, restocked, requested_from, held_until, updated_on, events, notified_on, metadata, ready_in_minutes",
+		"ready_for_pickup_at, picked_up_at, refunded_from, refund_stopped, restocked, requested_from, held_until, updated_on, events, notified_on, metadata, ready_in_minutes, line_refunds",
 	KeyOf:   func(v *commerce.Order) commerce.OrderKey { return v.Key() },
 	BindKey: func(b Binder, k commerce.OrderKey) { b.Text(k.StoreID).Text(k.OrderID) },
 	BindFixed: func(b Binder, v *commerce.Order) {
@@ -22,7 +22,7 @@ var Orders = Table[commerce.OrderKey, commerce.Order]{
 		b.Text(string(v.Status)).Int(int64(v.RefundedCents)).Text(v.CourierQuoteID).Text(v.CourierDeliveryID).Text(v.CourierTrackingURL).
 			Bool(v.InventoryDeducted).Bool(v.Confirmed).Int(int64(v.ReadyForPickupAt)).Int(int64(v.PickedUpAt)).Text(string(v.RefundedFrom)).Bool(v.RefundStopped).
 			Bool(v.Restocked).Text(string(v.RequestedFrom)).Int(int64(v.HeldUntil)).Int(int64(v.UpdatedOn)).Int(v.Events).Int(int64(v.NotifiedOn)).
-			JSON(encodeMetadata(v.Metadata)).Int(orNone(v.ReadyInMinutes))
+			JSON(encodeMetadata(v.Metadata)).Int(orNone(v.ReadyInMinutes)).JSON(encodeLineRefunds(v.LineRefunds))
 	},
 	Scan:    scanOrder,
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.OrderKey, commerce.Order] { return &r.Orders },
@@ -46,7 +46,7 @@ func scanOrder(s Scanner, k commerce.OrderKey) commerce.Order {
 	o.InventoryDeducted, o.Confirmed = s.Bool(), s.Bool()
 	o.ReadyForPickupAt, o.PickedUpAt, o.RefundedFrom, o.RefundStopped = millis(s), millis(s), commerce.OrderStatus(s.Text()), s.Bool()
 	o.Restocked, o.RequestedFrom, o.HeldUntil, o.UpdatedOn, o.Events, o.NotifiedOn = s.Bool(), commerce.OrderStatus(s.Text()), millis(s), millis(s), s.Int(), millis(s)
-	o.Metadata, o.ReadyInMinutes = decodeMetadata(s), unlessNone(s.Int())
+	o.Metadata, o.ReadyInMinutes, o.LineRefunds = decodeMetadata(s), unlessNone(s.Int()), decodeLineRefunds(s)
 	return o
 }
 

@@ -41,20 +41,20 @@ func ScanPayment(s Scanner) commerce.Payment {
 // Refunds of payments.
 var Refunds = Table[commerce.RefundKey, commerce.Refund]{
 	Name: "refunds", Key: "store_id, id",
-	Fixed:   "order_id, amount_cents, reason, origin, trace_id, created_on",
+	Fixed:   "order_id, amount_cents, reason, origin, trace_id, created_on, lines, restock",
 	Mutable: "state, total_refunded_cents, order_status, ref, error, updated_on",
 	KeyOf:   func(v *commerce.Refund) commerce.RefundKey { return v.Key() },
 	BindKey: func(b Binder, k commerce.RefundKey) { b.Text(k.StoreID).Text(k.RefundID) },
 	BindFixed: func(b Binder, v *commerce.Refund) {
 		b.Text(v.OrderID).Int(int64(v.AmountCents)).Text(v.Reason).Text(string(v.Origin)).
-			Text(v.TraceID).Int(int64(v.CreatedOn))
+			Text(v.TraceID).Int(int64(v.CreatedOn)).JSON(encodeRefundLines(v.Lines)).Bool(v.Restock)
 	},
 	BindMutable: func(b Binder, v *commerce.Refund) {
 		b.Text(string(v.State)).Int(int64(v.TotalRefundedCents)).Text(string(v.OrderStatus)).Text(v.Ref).Text(v.Error).Int(int64(v.UpdatedOn))
 	},
 	Scan: func(s Scanner, k commerce.RefundKey) commerce.Refund {
 		return commerce.Refund{StoreID: k.StoreID, ID: k.RefundID, OrderID: s.Text(), AmountCents: commerce.Cents(s.Int()), Reason: s.Text(),
-			Origin: commerce.RefundOrigin(s.Text()), TraceID: s.Text(), CreatedOn: millis(s),
+			Origin: commerce.RefundOrigin(s.Text()), TraceID: s.Text(), CreatedOn: millis(s), Lines: decodeRefundLines(s), Restock: s.Bool(),
 			State: commerce.RefundState(s.Text()), TotalRefundedCents: commerce.Cents(s.Int()), OrderStatus: commerce.OrderStatus(s.Text()), Ref: s.Text(), Error: s.Text(), UpdatedOn: millis(s)}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.RefundKey, commerce.Refund] { return &r.Refunds },

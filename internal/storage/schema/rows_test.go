@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -126,7 +127,7 @@ func TestExpectedAndRequired(t *testing.T) {
 		}
 		stored := commerce.Refund{StoreID: "s", ID: "r", AmountCents: 5}
 		rows.Refunds.Fill(0, stored)
-		if got, there := rows.Refunds.Get(key); !there || got != stored {
+		if got, there := rows.Refunds.Get(key); !there || !reflect.DeepEqual(got, stored) {
 			t.Errorf("%s: %+v, there %v", c.name, got, there)
 		}
 		stored.AmountCents = 6

@@ -61,7 +61,7 @@ func migrateFlags(t *testing.T, db Raw) {
 		t.Errorf("rows are\n%q, want\n%q", got, want)
 	}
 	order, err := r.Order(context.Background(), commerce.OrderKey{StoreID: "sto_1", OrderID: "ord_8"})
-	if err != nil || order.Status != commerce.PendingPayment || order.TotalCents != 300 || order.UpdatedOn != 8 || order.Metadata != nil || order.ReadyInMinutes != nil {
+	if err != nil || order.Status != commerce.PendingPayment || order.TotalCents != 300 || order.UpdatedOn != 8 || order.Metadata != nil || order.ReadyInMinutes != nil || order.LineRefunds != nil {
 		t.Errorf("an order is now %+v, %v", order, err)
 	}
 }

@@ -17,7 +17,8 @@ func samplePayment() (commerce.Payment, commerce.Refund, []commerce.LedgerEntry)
 			StoreName: "One", Titles: []commerce.LineTitle{{Name: "Rye \"loaf\"", ImageURL: "https://a.example/1.png"}, {Name: "Ünï"}},
 			TraceID: "t", State: commerce.PaymentPaid, SessionID: "cs_1", CheckoutURL: "https://pay.example/1", PaymentID: "pi_1",
 			Error: "e", CallbackID: "n", CapturedCents: 1373, RefundedCents: 100, PendingCents: 50, CameBackCents: 25, Entries: 2, CreatedOn: 40, UpdatedOn: 41},
-		commerce.Refund{StoreID: "sto_1", ID: "rfd_1", OrderID: "ord_1", AmountCents: 100, Reason: "duplicate", Origin: commerce.RefundAsked,
+		commerce.Refund{StoreID: "sto_1", ID: "rfd_1", OrderID: "ord_1", AmountCents: 100, Reason: "duplicate", Origin: commerce.RefundAsked, Restock: true,
+			Lines:   []commerce.RefundLine{{ProductID: "prd_1", Quantity: 1, TaxCents: 2}, {ProductID: "prd_2", Quantity: 3}},
 			TraceID: "t", State: commerce.RefundDone, TotalRefundedCents: 150, OrderStatus: commerce.Shipped, Ref: "re_1", Error: "e", CreatedOn: 42, UpdatedOn: 43},
 		[]commerce.LedgerEntry{
 			{StoreID: "sto_1", OrderID: "ord_1", Seq: 1, Kind: commerce.EntryCapture, AmountCents: 1373, Ref: "pi_1", CreatedOn: 44},

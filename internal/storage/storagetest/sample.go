@@ -42,7 +42,7 @@ func sample() commerce.Changes {
 			Address: &commerce.DeliveryAddress{Name: "Ann", Email: "c@example.com", Phone: "+1", Address: commerce.Address{
 				Line1: "1 A St", Line2: "Apt 2", City: "Austin", State: "TX", PostalCode: "78701", Country: "US"}},
 			SubtotalCents: 900, TaxCents: 74, DeliveryFeeCents: 399, TotalCents: 1373, RefundedCents: 100,
-			PickupInstructions: "ring", DropoffInstructions: "knock", ExternalPaymentID: "pay_1", ReadyInMinutes: new(int64(30)), Metadata: commerce.Metadata{"table": "7", "ünï": "\"x\"\n"},
+			PickupInstructions: "ring", DropoffInstructions: "knock", ExternalPaymentID: "pay_1", ReadyInMinutes: new(int64(30)), LineRefunds: commerce.LineRefunds{{ProductID: "prd_1", Quantity: 1, TaxCents: 2, Restock: 3, Returned: 4}}, Metadata: commerce.Metadata{"table": "7", "ünï": "\"x\"\n"},
 			CourierQuoteID: "q", CourierDeliveryID: "d", CourierTrackingURL: "https://t.example",
 			InventoryDeducted: true, Confirmed: true, ReadyForPickupAt: 17, PickedUpAt: 18, RefundedFrom: commerce.Paid, RefundStopped: true, Restocked: true, RequestedFrom: commerce.Shipped, HeldUntil: 22,
 			CreatedOn: 19, UpdatedOn: 20, Events: 2, NotifiedOn: 21}},

@@ -42,6 +42,8 @@ func RunUnreadable(t *testing.T, db Database, run func(sql string)) {
 			orders, func() error { return readOrder(broken) }},
 		"metadata": {"UPDATE orders SET metadata = '{\"a\":7}' WHERE id = 'ord_broken'", "UPDATE orders SET metadata = NULL WHERE id = 'ord_broken'",
 			orders, func() error { return readOrder(broken) }},
+		"refunds by line": {"UPDATE orders SET line_refunds = '{}' WHERE id = 'ord_broken'", "UPDATE orders SET line_refunds = NULL WHERE id = 'ord_broken'",
+			orders, func() error { return readOrder(broken) }},
 		"scopes": {"UPDATE partners SET scopes = 'x' WHERE id = 'ptn_broken'", "UPDATE partners SET scopes = '[]' WHERE id = 'ptn_broken'",
 			commerce.Needs{Partners: partners[:1]}, func() error { _, err := e.Reader().Partner(ctx, "ptn_broken"); return err }},
 		"titles": {"UPDATE payments SET titles = '{}' WHERE order_id = 'ord_broken'", "UPDATE payments SET titles = '[]' WHERE order_id = 'ord_broken'",

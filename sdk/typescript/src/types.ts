@@ -2053,7 +2053,18 @@ export interface CancelReply {
   refund?: CancelRefund;
 }
 
+export interface RefundLine {
+  /** Text that names something. It must not be blank. */
+  product_id: string;
+  /** How many, at least 1. */
+  quantity: number;
+}
+
 export interface RefundRequest {
+  /** The pieces to refund, of products of the order. Not together with `amount_cents`. */
+  lines?: RefundLine[];
+  /** `true` gives the pieces back to the stock; needs `lines`. */
+  restock?: boolean;
   /** In cents, at most what is left of the payment. If left out, all that is left. */
   amount_cents?: number;
   /**
