@@ -364,8 +364,8 @@ var others = []string{
 	"RecordPaymentCallback", "RecordCourierUpdate", "KeepStrayCallback", // of providers
 	"AcceptLink",             // of sign-ins, where they are tested
 	"SaveView", "RemoveView", // of how a user likes the pages
-	"RecordExport",  // writes its entry itself, which the test of the page reads
-	"ActInSandbox",  // of partners with test keys; what they have the merchant do leaves its own entry
+	"RecordExport",                              // writes its entry itself, which the test of the page reads
+	"ActInSandbox", "MakeFault", "TriggerEvent", // of partners with test keys; what they have the merchant do leaves its own entry
 	"ReportOrder",   // of partners alone
 	"StartCheckout", // of staff it is CreateNativeOrder
 }
