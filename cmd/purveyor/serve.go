@@ -140,11 +140,13 @@ type process struct {
 	// countReplies adds up how much partners have stored.
 	countReplies func(context.Context) error
 	makeSums     func(context.Context) error
-	raiseAlarms  func(context.Context) error
-	inbound      http.Handler
-	sandbox      http.Handler // the sandboxes' pages; nil: switched off
-	images       http.Handler // of the demo; nil otherwise
-	proxies      web.Proxies
+	// followProducts makes the events of products.
+	followProducts func(context.Context) error
+	raiseAlarms    func(context.Context) error
+	inbound        http.Handler
+	sandbox        http.Handler // the sandboxes' pages; nil: switched off
+	images         http.Handler // of the demo; nil otherwise
+	proxies        web.Proxies
 	// pay takes the money of a session of the sandbox, as its page does.
 	pay func(ctx context.Context, session string) (payment.Session, error)
 	// aside runs beside the service from its start until it stops; nil: nothing does.
@@ -201,7 +203,7 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 		return nil, err
 	}
 	partners := api.New(db.Reader(), db, uses, api.Options{CacheBytes: c.CacheMiB << 20, PublicURL: baseURL, Pages: db.pages, Requests: requests})
-	return &process{db: db, uses: uses, pay: processors.sandbox.Pay, api: partners.Handler(), streams: partners, office: office, portal: members, docs: newDocs(baseURL), tracking: tracking.New(env.Env{}, uses, db.pages), countReplies: uses.CountReplies, makeSums: uses.MakeSums, raiseAlarms: uses.RaiseAlarms, inbound: callbacks, sandbox: pages, proxies: proxies,
+	return &process{db: db, uses: uses, pay: processors.sandbox.Pay, api: partners.Handler(), streams: partners, office: office, portal: members, docs: newDocs(baseURL), tracking: tracking.New(env.Env{}, uses, db.pages), countReplies: uses.CountReplies, makeSums: uses.MakeSums, followProducts: uses.FollowProducts, raiseAlarms: uses.RaiseAlarms, inbound: callbacks, sandbox: pages, proxies: proxies,
 		reads: web.NewProbe(env.Env{}, "the database answers reads", db.read), writes: web.NewProbe(env.Env{}, "the database takes writes", db.Writable),
 		askProviders: warnings.askProviders, requests: requests}, nil
 }
@@ -273,6 +275,7 @@ func (s *process) run(ctx context.Context, l net.Listener) error {
 	beside.Go(func() { sweep.Expired(sweeping, env.Env{}, s.db) })
 	beside.Go(func() { sweep.Count(sweeping, env.Env{}, s.countReplies) })
 	beside.Go(func() { sweep.Sums(sweeping, env.Env{}, s.makeSums) })
+	beside.Go(func() { sweep.Products(sweeping, env.Env{}, s.followProducts) })
 	beside.Go(func() { sweep.Alarms(sweeping, env.Env{}, s.raiseAlarms) })
 	beside.Go(func() { s.askProviders(sweeping) })
 	if s.requests != nil {

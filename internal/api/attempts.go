@@ -51,6 +51,9 @@ func (r *request) event() (commerce.WebhookEvent, error) {
 	if !ok || r.Mode == commerce.Test && e.Mode != commerce.Test {
 		return e, commerce.NotFound("event")
 	}
+	if e.Kind.OfProduct() && !r.Partner.Has(commerce.ReadProducts) {
+		return e, scopeMissing(commerce.ReadProducts)
+	}
 	if e.StoreID == "" {
 		return e, nil
 	}

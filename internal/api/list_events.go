@@ -51,7 +51,7 @@ func (a *API) listEvents(r *request) (reply, error) {
 
 // mayHear reports whether the key may read the event. Lists leave other events out.
 func (r *request) mayHear(e commerce.WebhookEvent) bool {
-	return (r.Mode == commerce.Live || e.Mode == commerce.Test) && (e.StoreID == "" || r.Partner.MayUse(e.StoreID) == nil)
+	return (r.Mode == commerce.Live || e.Mode == commerce.Test) && (!e.Kind.OfProduct() || r.Partner.Has(commerce.ReadProducts)) && (e.StoreID == "" || r.Partner.MayUse(e.StoreID) == nil)
 }
 
 func eventFilter(r *request) (storage.EventFilter, error) {

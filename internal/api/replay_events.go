@@ -35,6 +35,9 @@ func (a *API) replayEvents(r *request, e endpointSeen) (reply, error) {
 	if err := e.reads(r); err != nil {
 		return reply{}, err
 	}
+	if slices.ContainsFunc(call.Kinds, commerce.WebhookKind.OfProduct) && !r.Partner.Has(commerce.ReadProducts) {
+		return reply{}, scopeMissing(commerce.ReadProducts)
+	}
 	n, through, more, err := a.service.ReplayEvents(r.Context(), r.caller(), call)
 	if err != nil {
 		return reply{}, err

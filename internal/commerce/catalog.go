@@ -68,6 +68,7 @@ type Product struct {
 	Images        []string
 	Source        string // SourcePartner, or empty for the merchant's own
 	CreatedOn     Millis
+	FactsOn       Millis // of the last change of Item.Facts; 0: before this was recorded
 }
 
 // MaxImages is the largest sum of the lengths of a product's image URLs, in bytes.

@@ -1,5 +1,7 @@
 package commerce
 
+import "strings"
+
 // TimelineKind is the type of a timeline event.
 type TimelineKind string
 
@@ -60,13 +62,18 @@ const (
 	WebhookDeliveryDone      WebhookKind = "delivery.delivered"
 	WebhookDeliveryCancelled WebhookKind = "delivery.cancelled"
 	WebhookCourierUpdate     WebhookKind = "delivery.courier_update"
+	WebhookStockChanged      WebhookKind = "product.stock_changed" // additive, as the next: only while an endpoint names it
+	WebhookProductUpdated    WebhookKind = "product.updated"
 	WebhookTest              WebhookKind = "webhook.test" // additive: an operator tests the endpoint
 )
 
 // WebhookKinds are all of them.
 var WebhookKinds = []WebhookKind{WebhookAccepted, WebhookPaid, WebhookProcessed, WebhookShipped, WebhookOutForDelivery, WebhookDelivered,
 	WebhookReadyForPickup, WebhookPickedUp, WebhookCancelled, WebhookRefunded, WebhookRefundFailed,
-	WebhookDeliveryCreated, WebhookDeliveryOut, WebhookDeliveryDone, WebhookDeliveryCancelled, WebhookCourierUpdate, WebhookTest}
+	WebhookDeliveryCreated, WebhookDeliveryOut, WebhookDeliveryDone, WebhookDeliveryCancelled, WebhookCourierUpdate, WebhookStockChanged, WebhookProductUpdated, WebhookTest}
+
+// OfProduct reports whether the event is about a product.
+func (k WebhookKind) OfProduct() bool { return strings.HasPrefix(string(k), "product.") }
 
 // EventKey names a webhook event.
 type EventKey struct{ PartnerID, ID string }
@@ -95,13 +102,17 @@ type WebhookEvent struct {
 }
 
 // EventData is the subject of a webhook event: the rows just after the change.
-// Order is there for all events but webhook.test, Refund for events of refunds and
-// Delivery for delivery.* events.
+// Order is there for all events but webhook.test and product.*, Refund for events of refunds,
+// Delivery for delivery.* events, and Product and what follows for product.* events.
 type EventData struct {
 	Order    Order
 	Previous OrderStatus // of an order.* event: the status before the change; empty: there was no order
 	Refund   Refund
 	Delivery Delivery
+
+	Product          Item
+	PreviousQuantity int64 // of product.stock_changed
+	Created          bool  // of product.updated: the product is new
 }
 
 // TimelineData has the facts of a timeline event beside its kind and message: one of the

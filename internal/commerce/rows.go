@@ -67,6 +67,8 @@ type Needs struct {
 	SavedViews    []SavedViewKey
 	HourSums      []DaySumsKey
 	SumPositions  []string
+	FeedPlaces    []string
+	ProductNews   []ProductKey
 }
 
 // Rows are the rows that a batch loaded, shared by its commands: each sees
@@ -102,6 +104,8 @@ type Rows struct {
 	SavedViews    Table[SavedViewKey, SavedView]
 	HourSums      Table[DaySumsKey, DaySums]
 	SumPositions  Table[string, SumPosition]
+	FeedPlaces    Table[string, FeedPlace]
+	ProductNews   Table[ProductKey, ProductNews]
 
 	// NextStoreNo is the number of the next new store; 0 if it was not asked for.
 	NextStoreNo int64
@@ -163,6 +167,10 @@ type Changes struct {
 	GoneViews      []SavedViewKey // they are deleted
 	HourSums       []DaySums
 	SumPositions   []SumPosition
+	FeedPlaces     []FeedPlace
+	ProductNews    []ProductNews
+	// GoneProductNews are deleted.
+	GoneProductNews []ProductKey
 }
 
 // Prepare checks the changes of an accepted command, and adds to the rows what

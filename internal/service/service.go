@@ -25,6 +25,7 @@ import (
 type Reads interface {
 	storage.Stores
 	storage.Catalog
+	storage.ProductFollowing
 	storage.StockHistory
 	storage.Orders
 	storage.Money
@@ -46,6 +47,7 @@ type Service struct {
 	o         Options
 	replies   atomic.Pointer[schema.ReplyBytes] // of each partner, as of the last count
 	calls     env.Flights[Tracked]              // calls that ask a provider for a courier's position
+	follower  string                            // names this process to others that could follow the product feed; empty: not yet
 	// The id and the number of a store never change, so entries are never dropped.
 	storeNos sync.Map // store id -> number
 	storeIDs sync.Map // number -> store id

@@ -120,6 +120,7 @@ func (w *world) serve() {
 	p.Go(func() { sweep.Expired(context.Background(), e, engine) })
 	p.Go(func() { sweep.Count(context.Background(), e, uses.CountReplies) })
 	p.Go(func() { sweep.Sums(context.Background(), e, uses.MakeSums) })
+	p.Go(func() { sweep.Products(context.Background(), e, uses.FollowProducts) })
 	p.Go(func() { sweep.Alarms(context.Background(), e, uses.RaiseAlarms) })
 	w.servers = append(w.servers, v)
 }

@@ -52,6 +52,15 @@ type Catalog interface {
 	Stock(ctx context.Context, productIDs []string) (map[string]commerce.Stock, error)
 }
 
+// ProductFollowing reads how far the follower of the product feed has come.
+type ProductFollowing interface {
+	FeedPlace(ctx context.Context, name string) (commerce.FeedPlace, error)
+
+	// DueProductNews reads the keys of at most limit products whose news are due at a time,
+	// those that are due first before others.
+	DueProductNews(ctx context.Context, at commerce.Millis, limit int) ([]commerce.ProductKey, error)
+}
+
 // StockHistory reads the moves that led to the quantities.
 type StockHistory interface {
 	// StockPage reads at most limit stock rows behind the given key, in the order of keys;

@@ -72,6 +72,7 @@ type Engine interface {
 type Reader interface {
 	Stores
 	Catalog
+	ProductFollowing
 	StockHistory
 	Orders
 	OrderFinder

@@ -1479,6 +1479,10 @@ func (v *WebhookEvent) UnmarshalJSON(text []byte) error {
 		EventKindDeliveryCancelled,
 		EventKindDeliveryCourierUpdate:
 		v.Data = new(DeliveryChange)
+	case EventKindProductStockChanged:
+		v.Data = new(StockChange)
+	case EventKindProductUpdated:
+		v.Data = new(ProductChange)
 	case EventKindWebhookTest:
 		v.Data = new(EmptyData)
 	default:
@@ -1504,6 +1508,10 @@ func (*OrderRefund) isEventData() {}
 func (*OrderRefundFailure) isEventData() {}
 
 func (*DeliveryChange) isEventData() {}
+
+func (*StockChange) isEventData() {}
+
+func (*ProductChange) isEventData() {}
 
 func (*EmptyData) isEventData() {}
 
@@ -1548,6 +1556,34 @@ func (v *OrderRefundFailure) UnmarshalJSON(text []byte) error {
 // MarshalJSON writes the members of Extra, too.
 func (v OrderRefundFailure) MarshalJSON() ([]byte, error) {
 	type plain OrderRefundFailure
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfStockChange = setOf("product_id", "store_id", "sku", "available_quantity", "previous_quantity", "active")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *StockChange) UnmarshalJSON(text []byte) error {
+	type plain StockChange
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfStockChange)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v StockChange) MarshalJSON() ([]byte, error) {
+	type plain StockChange
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfProductChange = setOf("product", "created")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *ProductChange) UnmarshalJSON(text []byte) error {
+	type plain ProductChange
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfProductChange)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v ProductChange) MarshalJSON() ([]byte, error) {
+	type plain ProductChange
 	return marshal(plain(v), v.Extra)
 }
 

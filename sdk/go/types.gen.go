@@ -2274,6 +2274,8 @@ const (
 	EventKindDeliveryDelivered      EventKind = "delivery.delivered"
 	EventKindDeliveryCancelled      EventKind = "delivery.cancelled"
 	EventKindDeliveryCourierUpdate  EventKind = "delivery.courier_update"
+	EventKindProductStockChanged    EventKind = "product.stock_changed"
+	EventKindProductUpdated         EventKind = "product.updated"
 	EventKindWebhookTest            EventKind = "webhook.test"
 )
 
@@ -2290,13 +2292,15 @@ const (
 //	*OrderRefundFailure order.refund_failed
 //	*DeliveryChange     delivery.created, delivery.out_for_delivery, delivery.delivered,
 //	                    delivery.cancelled, delivery.courier_update
+//	*StockChange        product.stock_changed
+//	*ProductChange      product.updated
 //	*EmptyData          webhook.test
 //	*OtherData          everything else
 type WebhookEvent struct {
 	// The same wherever and however often the event is given.
 	ID    string    `json:"id"`
 	Event EventKind `json:"event"`
-	// The order that the event is about. Empty if it is about none, as `webhook.test`.
+	// The order that the event is about. Empty if it is about none, as `product.updated`.
 	OrderID string `json:"order_id"`
 	// When the change was made, to the millisecond. Timestamps of one order increase strictly.
 	Timestamp time.Time `json:"timestamp"`
@@ -2354,6 +2358,32 @@ type OrderRefundFailure struct {
 	Status OrderStatus `json:"status"`
 	// Why it came back.
 	Error string `json:"error"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// StockChange: The `data` of `product.stock_changed`.
+type StockChange struct {
+	ProductID string  `json:"product_id"`
+	StoreID   string  `json:"store_id"`
+	SKU       *string `json:"sku"`
+	// The stock now.
+	AvailableQuantity int64 `json:"available_quantity"`
+	// The stock that the event before told, or that there was before the change.
+	PreviousQuantity int64 `json:"previous_quantity"`
+	// Whether the product can be bought.
+	Active bool `json:"active"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// ProductChange: The `data` of `product.updated`.
+type ProductChange struct {
+	Product Product `json:"product"`
+	// Whether the product is new.
+	Created bool `json:"created"`
 
 	// Extra holds the members that this version of the SDK does not know.
 	Extra Extra `json:"-"`

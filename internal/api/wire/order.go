@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"strconv"
+
 	"purveyor/internal/commerce"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -208,8 +210,23 @@ func (e Encoder) EventData(event commerce.WebhookEvent) []byte {
 		}{about, r.ID, r.AmountCents, v.Order.RefundedCents, v.Order.Status, r.Error})
 	case commerce.WebhookDeliveryCreated, commerce.WebhookDeliveryOut, commerce.WebhookDeliveryDone, commerce.WebhookDeliveryCancelled, commerce.WebhookCourierUpdate:
 		return Encode(deliveryDataOf(commerce.DeliveryDataOf(v.Order, v.Delivery)))
+	case commerce.WebhookStockChanged:
+		return Encode(stockChange{v.Product.ID, v.Product.StoreID, OrNull(v.Product.SKU), v.Product.Stock.Quantity, v.PreviousQuantity, v.Product.Stock.Active})
+	case commerce.WebhookProductUpdated:
+		b := append(AppendProduct([]byte(`{"product":`), v.Product), `,"created":`...)
+		return append(strconv.AppendBool(b, v.Created), '}')
 	}
 	return Encode(about)
+}
+
+// stockChange is the data of product.stock_changed.
+type stockChange struct {
+	ProductID string  `json:"product_id"`
+	StoreID   string  `json:"store_id"`
+	SKU       *string `json:"sku"`
+	Quantity  int64   `json:"available_quantity"`
+	Previous  int64   `json:"previous_quantity"`
+	Active    bool    `json:"active"`
 }
 
 // delivery is the part about an order's delivery in answers and events.

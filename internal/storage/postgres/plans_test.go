@@ -180,6 +180,8 @@ var (
 		"saved_views":      {{"user_id"}},
 		"hour_sums":        {{"store_id", "day"}},
 		"sum_positions":    {{"name"}},
+		"feed_places":      {{"name"}},
+		"product_news":     {{"store_id", "product_id"}, {"next_on"}},
 	}
 	// Stores are listed in pages.
 	pageOfStores = regexp.MustCompile(`^SELECT .* FROM stores WHERE active = \$1 AND id > \$2( AND id = ANY\(\$3\))? ORDER BY id LIMIT \$[34]$`)

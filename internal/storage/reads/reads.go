@@ -343,6 +343,18 @@ func (r Reader) ProductsBySKU(ctx context.Context, storeID string, skus []string
 	return found, err
 }
 
+// FeedPlace reads how far a feed was followed.
+func (r Reader) FeedPlace(ctx context.Context, name string) (commerce.FeedPlace, error) {
+	return one(ctx, r, &schema.FeedPlaces, name)
+}
+
+// DueProductNews reads products whose news are due.
+func (r Reader) DueProductNews(ctx context.Context, at commerce.Millis, limit int) ([]commerce.ProductKey, error) {
+	return list(ctx, r, func(s schema.Scanner) commerce.ProductKey {
+		return commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()}
+	}, "SELECT store_id, product_id FROM product_news WHERE next_on <= $1 ORDER BY next_on, store_id, product_id LIMIT $2", int64(at), int64(limit))
+}
+
 // Partner reads a partner.
 func (r Reader) Partner(ctx context.Context, id string) (commerce.Partner, error) {
 	return one(ctx, r, &schema.Partners, id)

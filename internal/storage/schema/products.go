@@ -36,17 +36,17 @@ var ProductStores = Table[string, commerce.ProductStore]{
 // Products has the columns of a product that a sale does not read.
 var Products = Table[commerce.ProductKey, commerce.Product]{
 	Name: "products", Key: "store_id, id", Fixed: "source",
-	Mutable:   "sku, hot, created_on, description, featured_image, images",
+	Mutable:   "sku, hot, created_on, facts_on, description, featured_image, images",
 	KeyOf:     func(v *commerce.Product) commerce.ProductKey { return v.Key() },
 	BindKey:   bindProductKey,
 	BindFixed: func(b Binder, v *commerce.Product) { b.Text(v.Source) },
 	BindMutable: func(b Binder, v *commerce.Product) {
-		b.Text(v.SKU).Bool(v.Hot).Int(int64(v.CreatedOn)).
+		b.Text(v.SKU).Bool(v.Hot).Int(int64(v.CreatedOn)).Int(int64(v.FactsOn)).
 			Text(v.Description).Text(v.FeaturedImage).JSON(encode(v.Images))
 	},
 	Scan: func(s Scanner, k commerce.ProductKey) commerce.Product {
 		return commerce.Product{StoreID: k.StoreID, ID: k.ProductID, Source: s.Text(),
-			SKU: s.Text(), Hot: s.Bool(), CreatedOn: millis(s), Description: s.Text(), FeaturedImage: s.Text(), Images: decode[[]string](s, "list")}
+			SKU: s.Text(), Hot: s.Bool(), CreatedOn: millis(s), FactsOn: millis(s), Description: s.Text(), FeaturedImage: s.Text(), Images: decode[[]string](s, "list")}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.ProductKey, commerce.Product] { return &r.Products },
 	Needs:   func(n *commerce.Needs) *[]commerce.ProductKey { return &n.Products },

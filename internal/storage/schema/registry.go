@@ -15,7 +15,7 @@ var All = []Described{
 	&Endpoints, &Mails, &Jobs, &NewJobs, &SandboxObjects, &Faults, &Places,
 	&Timeline, &WebhookEvents, &Attempts, &Outbox, &Audit,
 	&Users, &Members, &Sessions, &SignInLinks, &SignInCounts, &SavedViews,
-	&HourSums, &SumPositions,
+	&HourSums, &SumPositions, &FeedPlaces, &ProductNews,
 }
 
 // Tables are the tables of All with rows that batches load. The others are logs, whose rows

@@ -231,3 +231,32 @@ func itemsOfStore(t *testing.T, db Database) {
 		t.Errorf("of no ids %+v, %v", none, err)
 	}
 }
+
+func productNews(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	place := commerce.FeedPlace{Name: commerce.ProductFeed, At: 1, ID: "prd_1", Worker: "w", LeasedUntil: 2}
+	c := commerce.Changes{FeedPlaces: []commerce.FeedPlace{place}}
+	var keys []commerce.ProductKey
+	for i := range 5 {
+		key := commerce.ProductKey{StoreID: storeName(i % 2), ProductID: fmt.Sprint("prd_", i)}
+		keys = append(keys, key)
+		c.ProductNews = append(c.ProductNews, commerce.ProductNews{ProductKey: key, Quantity: 1, NextOn: commerce.Millis(50 - 10*i)})
+	}
+	store(t, e, c)
+	if got, err := e.Reader().FeedPlace(t.Context(), commerce.ProductFeed); err != nil || got != place {
+		t.Errorf("%+v, %v", got, err)
+	}
+	due := func(at commerce.Millis, limit int, want ...commerce.ProductKey) {
+		t.Helper()
+		if got, err := e.Reader().DueProductNews(t.Context(), at, limit); err != nil || !slices.Equal(got, want) {
+			t.Errorf("until %d, %d at most: %v, %v", at, limit, got, err)
+		}
+	}
+	due(9, 10)
+	due(30, 10, keys[4], keys[3], keys[2])
+	due(50, 2, keys[4], keys[3])
+	Change(t, e, commerce.Needs{ProductNews: keys[3:]}, func(*commerce.Rows, commerce.Millis) commerce.Changes {
+		return commerce.Changes{GoneProductNews: keys[3:]}
+	})
+	due(50, 10, keys[2], keys[1], keys[0])
+}

@@ -80,6 +80,9 @@ func sample() commerce.Changes {
 		SavedViews:   []commerce.SavedView{{SavedViewKey: commerce.SavedViewKey{UserID: "usr_1", Name: "Late ones"}, Query: "status=paid", UpdatedOn: 48}},
 		HourSums:     []commerce.DaySums{sampleSums()},
 		SumPositions: []commerce.SumPosition{{Name: commerce.SumRun, At: 50, Worker: "w", LeasedUntil: 51}},
+		FeedPlaces:   []commerce.FeedPlace{{Name: commerce.ProductFeed, At: 52, ID: "prd_1", Worker: "w", LeasedUntil: 53}},
+		ProductNews: []commerce.ProductNews{{ProductKey: commerce.ProductKey{StoreID: "sto_1", ProductID: "prd_1"}, Quantity: 3, FactsOn: 54, StockToldOn: 55,
+			FactsToldOn: 56, NextOn: 57}},
 	}
 }
 

@@ -164,6 +164,7 @@ var reads = map[string]func(*testing.T, Database){
 	"a store is found where it is now":          moveStores,
 	"a timeline gives the newest, oldest first": newestEvents,
 	"items of a store":                          itemsOfStore,
+	"places in feeds, and news that are due":    productNews,
 	"rows that are asked for at once":           atOnce,
 	"a key finds its holder":                    keyHolder,
 	"people and their sign-ins":                 people,

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -69,6 +70,22 @@ func (r reader) ProductsBySKU(_ context.Context, storeID string, skus []string) 
 		found[sku] = slices.Compact([]string{slices.Min(ids), slices.Max(ids)})
 	}
 	return found, nil
+}
+
+// FeedPlace implements storage.Reader.
+func (r reader) FeedPlace(_ context.Context, name string) (commerce.FeedPlace, error) {
+	return one(r, &schema.FeedPlaces, name)
+}
+
+// DueProductNews implements storage.Reader.
+func (r reader) DueProductNews(_ context.Context, at commerce.Millis, limit int) (keys []commerce.ProductKey, err error) {
+	due, err := list(r, &schema.ProductNews, limit, func(n commerce.ProductNews) bool { return n.NextOn <= at }, func(a, b commerce.ProductNews) int {
+		return cmp.Or(cmp.Compare(a.NextOn, b.NextOn), cmp.Compare(a.StoreID, b.StoreID), cmp.Compare(a.ProductID, b.ProductID))
+	})
+	for _, n := range due {
+		keys = append(keys, n.ProductKey)
+	}
+	return keys, err
 }
 
 // ProductPage implements storage.Reader.

@@ -1658,6 +1658,8 @@ export type WebhookEvent =
   | DeliveryDeliveredEvent
   | DeliveryCancelledEvent
   | DeliveryCourierUpdateEvent
+  | ProductStockChangedEvent
+  | ProductUpdatedEvent
   | WebhookTestEvent;
 
 /** An order was reported. */
@@ -1665,7 +1667,7 @@ export interface OrderAcceptedEvent {
   /** The same wherever and however often the event is given. */
   id: string;
   event: "order.accepted";
-  /** The order that the event is about. Empty if it is about none, as `webhook.test`. */
+  /** The order that the event is about. Empty if it is about none, as `product.updated`. */
   order_id: string;
   /** When the change was made, to the millisecond. Timestamps of one order increase strictly. */
   timestamp: string;
@@ -1679,7 +1681,7 @@ export interface OrderPaidEvent {
   /** The same wherever and however often the event is given. */
   id: string;
   event: "order.paid";
-  /** The order that the event is about. Empty if it is about none, as `webhook.test`. */
+  /** The order that the event is about. Empty if it is about none, as `product.updated`. */
   order_id: string;
   /** When the change was made, to the millisecond. Timestamps of one order increase strictly. */
   timestamp: string;
@@ -1693,7 +1695,7 @@ export interface OrderProcessedEvent {
   /** The same wherever and however often the event is given. */
   id: string;
   event: "order.processed";
-  /** The order that the event is about. Empty if it is about none, as `webhook.test`. */
+  /** The order that the event is about. Empty if it is about none, as `product.updated`. */
   order_id: string;
   /** When the change was made, to the millisecond. Timestamps of one order increase strictly. */
   timestamp: string;
@@ -1707,7 +1709,7 @@ export interface OrderShippedEvent {
   /** The same wherever and however often the event is given. */
   id: string;
   event: "order.shipped";
-  /** The order that the event is about. Empty if it is about none, as `webhook.test`. */
+  /** The order that the event is about. Empty if it is about none, as `product.updated`. */
   order_id: string;
   /** When the change was made, to the millisecond. Timestamps of one order increase strictly. */
   timestamp: string;
@@ -1721,7 +1723,7 @@ export interface OrderOutForDeliveryEvent {
   /** The same wherever and however often the event is given. */
   id: string;
   event: "order.out_for_delivery";
-  /** The order that the event is about. Empty if it is about none, as `webhook.test`. */
+  /** The order that the event is about. Empty if it is about none, as `product.updated`. */
   order_id: string;
   /** When the change was made, to the millisecond. Timestamps of one order increase strictly. */
   timestamp: string;
@@ -1735,7 +1737,7 @@ export interface OrderDeliveredEvent {
   /** The same wherever and however often the event is given. */
   id: string;
   event: "order.delivered";
-  /** The order that the event is about. Empty if it is about none, as `webhook.test`. */
+  /** The order that the event is about. Empty if it is about none, as `product.updated`. */
   order_id: string;
   /** When the change was made, to the millisecond. Timestamps of one order increase strictly. */
   timestamp: string;
@@ -1749,7 +1751,7 @@ export interface OrderReadyForPickupEvent {
   /** The same wherever and however often the event is given. */
   id: string;
   event: "order.ready_for_pickup";
-  /** The order that the event is about. Empty if it is about none, as `webhook.test`. */
+  /** The order that the event is about. Empty if it is about none, as `product.updated`. */
   order_id: string;
   /** When the change was made, to the millisecond. Timestamps of one order increase strictly. */
   timestamp: string;
@@ -1763,7 +1765,7 @@ export interface OrderPickedUpEvent {
   /** The same wherever and however often the event is given. */
   id: string;
   event: "order.picked_up";
-  /** The order that the event is about. Empty if it is about none, as `webhook.test`. */
+  /** The order that the event is about. Empty if it is about none, as `product.updated`. */
   order_id: string;
   /** When the change was made, to the millisecond. Timestamps of one order increase strictly. */
   timestamp: string;
@@ -1777,7 +1779,7 @@ export interface OrderCancelledEvent {
   /** The same wherever and however often the event is given. */
   id: string;
   event: "order.cancelled";
-  /** The order that the event is about. Empty if it is about none, as `webhook.test`. */
+  /** The order that the event is about. Empty if it is about none, as `product.updated`. */
   order_id: string;
   /** When the change was made, to the millisecond. Timestamps of one order increase strictly. */
   timestamp: string;
@@ -1791,7 +1793,7 @@ export interface OrderRefundedEvent {
   /** The same wherever and however often the event is given. */
   id: string;
   event: "order.refunded";
-  /** The order that the event is about. Empty if it is about none, as `webhook.test`. */
+  /** The order that the event is about. Empty if it is about none, as `product.updated`. */
   order_id: string;
   /** When the change was made, to the millisecond. Timestamps of one order increase strictly. */
   timestamp: string;
@@ -1805,7 +1807,7 @@ export interface OrderRefundFailedEvent {
   /** The same wherever and however often the event is given. */
   id: string;
   event: "order.refund_failed";
-  /** The order that the event is about. Empty if it is about none, as `webhook.test`. */
+  /** The order that the event is about. Empty if it is about none, as `product.updated`. */
   order_id: string;
   /** When the change was made, to the millisecond. Timestamps of one order increase strictly. */
   timestamp: string;
@@ -1819,7 +1821,7 @@ export interface DeliveryCreatedEvent {
   /** The same wherever and however often the event is given. */
   id: string;
   event: "delivery.created";
-  /** The order that the event is about. Empty if it is about none, as `webhook.test`. */
+  /** The order that the event is about. Empty if it is about none, as `product.updated`. */
   order_id: string;
   /** When the change was made, to the millisecond. Timestamps of one order increase strictly. */
   timestamp: string;
@@ -1833,7 +1835,7 @@ export interface DeliveryOutForDeliveryEvent {
   /** The same wherever and however often the event is given. */
   id: string;
   event: "delivery.out_for_delivery";
-  /** The order that the event is about. Empty if it is about none, as `webhook.test`. */
+  /** The order that the event is about. Empty if it is about none, as `product.updated`. */
   order_id: string;
   /** When the change was made, to the millisecond. Timestamps of one order increase strictly. */
   timestamp: string;
@@ -1847,7 +1849,7 @@ export interface DeliveryDeliveredEvent {
   /** The same wherever and however often the event is given. */
   id: string;
   event: "delivery.delivered";
-  /** The order that the event is about. Empty if it is about none, as `webhook.test`. */
+  /** The order that the event is about. Empty if it is about none, as `product.updated`. */
   order_id: string;
   /** When the change was made, to the millisecond. Timestamps of one order increase strictly. */
   timestamp: string;
@@ -1861,7 +1863,7 @@ export interface DeliveryCancelledEvent {
   /** The same wherever and however often the event is given. */
   id: string;
   event: "delivery.cancelled";
-  /** The order that the event is about. Empty if it is about none, as `webhook.test`. */
+  /** The order that the event is about. Empty if it is about none, as `product.updated`. */
   order_id: string;
   /** When the change was made, to the millisecond. Timestamps of one order increase strictly. */
   timestamp: string;
@@ -1875,7 +1877,7 @@ export interface DeliveryCourierUpdateEvent {
   /** The same wherever and however often the event is given. */
   id: string;
   event: "delivery.courier_update";
-  /** The order that the event is about. Empty if it is about none, as `webhook.test`. */
+  /** The order that the event is about. Empty if it is about none, as `product.updated`. */
   order_id: string;
   /** When the change was made, to the millisecond. Timestamps of one order increase strictly. */
   timestamp: string;
@@ -1884,12 +1886,40 @@ export interface DeliveryCourierUpdateEvent {
   data: DeliveryChange;
 }
 
+/** The stock of a product has changed. */
+export interface ProductStockChangedEvent {
+  /** The same wherever and however often the event is given. */
+  id: string;
+  event: "product.stock_changed";
+  /** The order that the event is about. Empty if it is about none, as `product.updated`. */
+  order_id: string;
+  /** When the change was made, to the millisecond. Timestamps of one order increase strictly. */
+  timestamp: string;
+  /** The trace id of the request that made the change. */
+  trace_id: string | null;
+  data: StockChange;
+}
+
+/** A product was created, or something else than its stock has changed. */
+export interface ProductUpdatedEvent {
+  /** The same wherever and however often the event is given. */
+  id: string;
+  event: "product.updated";
+  /** The order that the event is about. Empty if it is about none, as `product.updated`. */
+  order_id: string;
+  /** When the change was made, to the millisecond. Timestamps of one order increase strictly. */
+  timestamp: string;
+  /** The trace id of the request that made the change. */
+  trace_id: string | null;
+  data: ProductChange;
+}
+
 /** Your endpoint is being tried. */
 export interface WebhookTestEvent {
   /** The same wherever and however often the event is given. */
   id: string;
   event: "webhook.test";
-  /** The order that the event is about. Empty if it is about none, as `webhook.test`. */
+  /** The order that the event is about. Empty if it is about none, as `product.updated`. */
   order_id: string;
   /** When the change was made, to the millisecond. Timestamps of one order increase strictly. */
   timestamp: string;
@@ -1904,7 +1934,7 @@ export interface OtherEvent {
   /** The same wherever and however often the event is given. */
   id: string;
   event: string;
-  /** The order that the event is about. Empty if it is about none, as `webhook.test`. */
+  /** The order that the event is about. Empty if it is about none, as `product.updated`. */
   order_id: string;
   /** When the change was made, to the millisecond. Timestamps of one order increase strictly. */
   timestamp: string;
@@ -1951,6 +1981,26 @@ export interface OrderRefundFailure {
   status: OrderStatus;
   /** Why it came back. */
   error: string;
+}
+
+/** The `data` of `product.stock_changed`. */
+export interface StockChange {
+  product_id: string;
+  store_id: string;
+  sku: string | null;
+  /** The stock now. */
+  available_quantity: number;
+  /** The stock that the event before told, or that there was before the change. */
+  previous_quantity: number;
+  /** Whether the product can be bought. */
+  active: boolean;
+}
+
+/** The `data` of `product.updated`. */
+export interface ProductChange {
+  product: Product;
+  /** Whether the product is new. */
+  created: boolean;
 }
 
 /** The `data` of all events of deliveries. */
