@@ -34,6 +34,8 @@ func TestGuides(t *testing.T) {
 	reader.read("start")
 	reader.read("idempotency")
 	reader.read("webhooks")
+	reader.read("polling")
+	reader.read("catalog-sync")
 
 	var checkout struct {
 		URL string `json:"checkout_url"`

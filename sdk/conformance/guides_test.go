@@ -105,7 +105,66 @@ func main() {
 	}
 }
 
-// webhooksInTypeScript is the same for TypeScript.
+// TestSyncInGo: the loops of the guides about the catalog and about polling, with the answers of
+// the API document.
+func TestSyncInGo(t *testing.T) {
+	s := openShop(t)
+	out := runGo(t, `package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"purveyor/sdk/go"
+)
+
+`+codeIn(t, "catalog-sync", "go")+codeIn(t, "polling", "go")+`
+func main() {
+	client, err := purveyor.New(os.Getenv("SHOP"), "sk_test_1", purveyor.Options{})
+	if err != nil {
+		panic(err)
+	}
+	var products []purveyor.ProductInput
+	for _, sku := range []string{"WRL-1", "BAG-1", "BUN-1"} {
+		products = append(products, purveyor.ProductInput{StoreID: "s", CategoryID: "c", Name: "n", SKU: &sku})
+	}
+	fmt.Println(push(context.Background(), client, products))
+	fmt.Println(follow(context.Background(), client, "", func(f purveyor.Followed) error { return errors.New(f.Event.ID) }))
+}
+`, "SHOP="+s.URL)
+	const want = "map[BAG-1:The stock of Baguette is 39, and 58 was expected BUN-1:category cat_none is not known] <nil>\n" +
+		"evt_06eay4zfg8zepzmpwpee83wwp4\n"
+	if out != want {
+		t.Error(out)
+	}
+}
+
+// syncInTypeScript compiles and runs the loop of the guide about the catalog.
+func syncInTypeScript(t *testing.T, folder string) {
+	s := openShop(t)
+	check.OK(t, os.WriteFile(filepath.Join(folder, "sync.ts"), []byte(codeIn(t, "catalog-sync", "ts")+`
+import { Purveyor as Client } from "purveyor-sdk";
+
+try {
+  await pull(new Client({ baseUrl: process.env.SHOP!, apiKey: "sk_test_1" }), 0, async (p) => {
+    throw new Error(p.id); // the example has no end
+  });
+} catch (e) {
+  console.log((e as Error).message);
+}
+`), 0o600))
+	compileSamples(t, folder, []string{node(t, folder), "sync.ts"})
+	run := exec.CommandContext(t.Context(), "node", "sync.js")
+	run.Dir, run.Env = folder, append(os.Environ(), "SHOP="+s.URL)
+	if out, err := run.CombinedOutput(); err != nil || string(out) != "prd_soho_sourdough\n" {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// webhooksInTypeScript is TestWebhooksInGo for TypeScript.
 func webhooksInTypeScript(t *testing.T, folder string) {
 	check.OK(t, os.WriteFile(filepath.Join(folder, "hooks.ts"), []byte(codeIn(t, "webhooks", "ts")+`
 import type { WebhookEvent } from "purveyor-sdk";

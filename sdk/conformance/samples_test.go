@@ -90,6 +90,7 @@ func runGo(t *testing.T, program string, env ...string) string {
 func TestDocumentationInTypeScript(t *testing.T) {
 	folder := compileTypeScript(t)
 	t.Run("samples", func(t *testing.T) { samplesInTypeScript(t, folder) })
+	t.Run("sync", func(t *testing.T) { syncInTypeScript(t, folder) })
 	t.Run("webhooks", func(t *testing.T) { webhooksInTypeScript(t, folder) })
 }
 
