@@ -43,7 +43,10 @@ func TestGuides(t *testing.T) {
 	newClient(t, base, key).must(201, post("/v1/checkout/session", "guide", map[string]any{"store_id": "sto_nyc_soho", "fulfillment_type": "pickup",
 		"items": []any{map[string]any{"product_id": "prd_soho_sourdough", "quantity": 1}}, "customer_email": "jo@example.com",
 		"success_url": "https://example.com/thanks", "cancel_url": "https://example.com/cart"})).decode(t, &checkout)
-	reader.exports = append(reader.exports, "export CHECKOUT_URL="+checkout.URL)
+	order := newClient(t, base, key).must(201, post("/v1/orders/report", "guide-delivery", map[string]any{"external_order_id": "G-1", "store_id": "sto_nyc_soho", "fulfillment_type": "delivery",
+		"items": []any{map[string]any{"product_id": "prd_soho_sourdough", "quantity": 1, "price": 925}}, "delivery_address": map[string]any{"name": "Jo", "phone": "+12125550123",
+			"address": map[string]any{"line1": "350 5th Ave", "city": "New York", "state": "NY", "postal_code": "10118", "country": "US"}}})).orderID(t)
+	reader.exports = append(reader.exports, "export CHECKOUT_URL="+checkout.URL, "export ORDER="+order) // an order that a courier brings
 	if out := reader.read("test-mode"); !strings.Contains(out, "303 See Other") {
 		t.Errorf("the payment page answers %s", out)
 	}
