@@ -150,7 +150,7 @@ func (s *shop) do(t task, orderID string) (o outcome, err error) {
 			}
 		}
 	case "confirm":
-		_, err = s.client.Orders.Confirm(ctx, orderID)
+		_, err = s.client.Orders.Confirm(ctx, orderID, purveyor.ConfirmRequest{})
 	case "cancel":
 		_, err = s.client.Orders.Cancel(ctx, orderID, purveyor.CancelRequest{Refund: purveyor.Ptr(true)}, key)
 	case "refund":

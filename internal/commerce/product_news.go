@@ -99,8 +99,8 @@ func (p Partner) ProductRecipients(kind WebhookKind, storeID string) map[Mode][]
 	if p.MayUse(storeID) != nil {
 		return to
 	}
-	for _, owner := range p.Recipients(kind, Live, storeID) {
-		to[Live] = append(to[Live], owner)
+	if live := p.Recipients(kind, Live, storeID); len(live) > 0 {
+		to[Live] = live
 	}
 	for _, owner := range p.Recipients(kind, Test, storeID) {
 		_, id := SplitOwner(owner)
