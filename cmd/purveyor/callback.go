@@ -73,11 +73,3 @@ func privateHost(callbackURL string) string {
 	}
 	return webhook.Refused(u.Hostname())
 }
-
-// shownURL returns a callback URL without its password.
-func shownURL(text string) string {
-	if u, err := url.Parse(text); err == nil && u.User != nil {
-		return u.Redacted()
-	}
-	return orNone(text)
-}

@@ -160,7 +160,7 @@ func printPartner(p commerce.Partner) {
 	}
 	printf("id               %s\nname             %s\nstate            %s\nrate limit       %d per minute\nscopes           %s\n"+
 		"stores           %s\ncallback url     %s\ncallback secret  %s\nalarms go to     %s\ncreated          %s\nupdated          %s\n",
-		p.ID, p.Name, stateOf(p), p.RateLimit, scopesText(p), storesText(p), shownURL(p.CallbackURL), secret, orNone(strings.Join(p.AlarmAddresses, ", ")),
+		p.ID, p.Name, stateOf(p), p.RateLimit, scopesText(p), storesText(p), orNone(commerce.WithoutPassword(p.CallbackURL)), secret, orNone(strings.Join(p.AlarmAddresses, ", ")),
 		moment(p.CreatedOn), moment(p.UpdatedOn))
 }
 

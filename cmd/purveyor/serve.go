@@ -141,7 +141,7 @@ type process struct {
 	countReplies func(context.Context) error
 	makeSums     func(context.Context) error
 	// followProducts makes the events of products.
-	followProducts func(context.Context) error
+	followProducts func(context.Context) (follows bool, err error)
 	raiseAlarms    func(context.Context) error
 	inbound        http.Handler
 	sandbox        http.Handler // the sandboxes' pages; nil: switched off

@@ -69,7 +69,7 @@ func listEndpoints(ctx context.Context, r storage.Reader) error {
 			}
 			waiting += n
 		}
-		table.row(p.ID, p.Name, shownURL(p.CallbackURL), endpointState(endpoints[p.ID]), count(waiting))
+		table.row(p.ID, p.Name, orNone(commerce.WithoutPassword(p.CallbackURL)), endpointState(endpoints[p.ID]), count(waiting))
 	}
 	return table.flush()
 }
@@ -162,7 +162,7 @@ func showEndpoint(ctx context.Context, r storage.Reader, partnerID string) error
 		previous = "signs until " + moment(e.PreviousUntil) + ", x-partner-signature alone"
 	}
 	printf("partner          %s\ncallback url     %s\nstate            %s\nfailures         %d in a row\nprevious secret  %s\n",
-		p.ID, shownURL(p.CallbackURL), endpointState(e), e.Failures, previous)
+		p.ID, orNone(commerce.WithoutPassword(p.CallbackURL)), endpointState(e), e.Failures, previous)
 	for _, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead} {
 		n, err := countJobs(ctx, r, state, p.ID)
 		if err != nil {

@@ -21,7 +21,7 @@ type attemptOut struct {
 }
 
 func attemptOf(a commerce.WebhookAttempt) attemptOut {
-	return attemptOut{ID: a.ID, EventID: a.EventID, EndpointID: endpointID(commerce.Endpoint{PartnerID: a.PartnerID, ID: a.Endpoint}), URL: shownURL(a.URL), At: a.At, TookMs: a.TookMs,
+	return attemptOut{ID: a.ID, EventID: a.EventID, EndpointID: endpointID(commerce.Endpoint{PartnerID: a.PartnerID, ID: a.Endpoint}), URL: commerce.WithoutPassword(a.URL), At: a.At, TookMs: a.TookMs,
 		Answered: orNull(a.Status), Delivered: a.Delivered(), Error: wire.OrNull(a.Error), Answer: wire.OrNull(a.Answer), Manual: a.Manual}
 }
 

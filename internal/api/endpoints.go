@@ -45,13 +45,10 @@ func endpointID(e commerce.Endpoint) string {
 // endpointOf shows an endpoint of a partner.
 func endpointOf(p commerce.Partner, e commerce.Endpoint, now commerce.Millis) endpointOut {
 	r, _ := p.RouteOf(e.ID)
-	url, secret := e.URL, e.Secret
-	if e.ID == "" {
-		url, secret = p.CallbackURL, p.CallbackSecret
-	}
-	out := endpointOut{ID: endpointID(e), URL: shownURL(url), Description: e.Description, Events: notNull(r.Events), Mode: bothModes, StoreIDs: notNull(r.StoreIDs),
+	e = e.Of(p)
+	out := endpointOut{ID: endpointID(e), URL: commerce.WithoutPassword(e.URL), Description: e.Description, Events: notNull(r.Events), Mode: bothModes, StoreIDs: notNull(r.StoreIDs),
 		Primary: e.ID == "", State: stateOf(p, e), PausedFor: wire.OrNull(e.PausedFor), Failures: e.Failures, FailingSince: timeOrNull(e.FailingSince),
-		NextAttemptOn: timeOrNull(e.HeldUntil), DeliveredOn: timeOrNull(e.DeliveredOn), SecretLast4: last4(secret), CreatedOn: e.CreatedOn, UpdatedOn: e.UpdatedOn}
+		NextAttemptOn: timeOrNull(e.HeldUntil), DeliveredOn: timeOrNull(e.DeliveredOn), SecretLast4: last4(e.Secret), CreatedOn: e.CreatedOn, UpdatedOn: e.UpdatedOn}
 	if len(r.Events) == 0 {
 		out.Events = []string{commerce.EveryEvent}
 	}
@@ -84,16 +81,6 @@ func last4(secret string) *string {
 	}
 	end := secret[len(secret)-4:]
 	return &end
-}
-
-// shownURL hides the password that an operator may have put into a callback URL.
-func shownURL(text string) string {
-	if before, after, ok := strings.Cut(text, "@"); ok {
-		if scheme, rest, ok := strings.Cut(before, "://"); ok && !strings.Contains(rest, "/") {
-			return scheme + "://" + after
-		}
-	}
-	return text
 }
 
 // endpointSeen is an endpoint that the path names and the caller may know of.

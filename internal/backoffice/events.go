@@ -112,7 +112,7 @@ func (v *visit) partnerEvent(p commerce.Partner) error {
 	}
 	page.Event = site.EventWith(e, page.Attempts)
 	for i := range page.Attempts {
-		page.Attempts[i].URL = site.ShownURL(page.Attempts[i].URL)
+		page.Attempts[i].URL = commerce.WithoutPassword(page.Attempts[i].URL)
 	}
 	endpoints, err := v.o.reads.Endpoints(v.Context(), []string{p.ID})
 	if err != nil {

@@ -50,7 +50,7 @@ func partnerValues(p commerce.Partner) map[string]string {
 		stores = "all"
 	}
 	return map[string]string{"stores": stores, "name": p.Name, "scope": strings.Join(scopes, "\n"), "store": strings.Join(p.StoreIDs, "\n"),
-		"rate-limit": strconv.FormatInt(p.RateLimit, 10), "callback-url": site.ShownURL(p.CallbackURL),
+		"rate-limit": strconv.FormatInt(p.RateLimit, 10), "callback-url": commerce.WithoutPassword(p.CallbackURL),
 		"alarm-address": strings.Join(p.AlarmAddresses, ", ")}
 }
 
@@ -103,7 +103,7 @@ func (v *visit) editPartner(p commerce.Partner) error {
 func (v *visit) savePartner(p commerce.Partner) error {
 	form := v.posted(partnerFields)
 	wanted, err := form.partner()
-	if wanted.CallbackURL == site.ShownURL(p.CallbackURL) { // the password in it was not shown
+	if wanted.CallbackURL == commerce.WithoutPassword(p.CallbackURL) { // the password in it was not shown
 		wanted.CallbackURL = p.CallbackURL
 	}
 	if err == nil {

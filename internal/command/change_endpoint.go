@@ -47,11 +47,8 @@ func (c ChangeEndpoint) Decide(rows *commerce.Rows, now commerce.Millis) (commer
 	if c.StoreIDs == nil {
 		route.StoreIDs = stores // which were checked when they were given
 	}
-	e, url := before, before.URL
-	if e.ID == "" {
-		url = p.CallbackURL
-	}
-	if c.URL != nil && *c.URL != url {
+	e := before
+	if c.URL != nil && *c.URL != before.Of(p).URL {
 		e = e.Moved(now)
 		if e.ID == "" {
 			p.CallbackURL = *c.URL

@@ -74,10 +74,10 @@ func subjects(c commerce.Changes) (list []string) {
 	return list
 }
 
-// TestRecordAlarmMail: what cannot be sent is kept once. A failure is tried again.
-func TestRecordAlarmMail(t *testing.T) {
+// TestMessageAboutNoOrder: what cannot be sent is kept once. A failure is tried again.
+func TestMessageAboutNoOrder(t *testing.T) {
 	job := leased(commerce.JobMailAlarm, "paused p a@e.example")
-	cmd := RecordAlarmMail{RecordJob: RecordJob{Job: job}, Kept: &commerce.UnsentMessage{To: "a@e.example"}}
+	cmd := RecordMessage{RecordJob: RecordJob{Job: job}, Kept: &commerce.UnsentMessage{To: "a@e.example"}}
 	_, changes, err := cmd.Decide(fill(cmd.Needs(), commerce.Changes{Jobs: []commerce.Job{job}}), now)
 	if err != nil || len(changes.DoneJobs) != 1 || len(changes.Outbox) != 1 || changes.Outbox[0].CreatedOn != now {
 		t.Errorf("%+v, %v", changes, err)
@@ -85,7 +85,7 @@ func TestRecordAlarmMail(t *testing.T) {
 	if _, changes, err = cmd.Decide(fill(cmd.Needs(), commerce.Changes{}), now); err != nil || len(changes.Outbox) != 0 {
 		t.Errorf("another worker was faster: %+v, %v", changes, err)
 	}
-	cmd = RecordAlarmMail{RecordJob: RecordJob{Job: job, Failed: fmt.Errorf("away"), Delays: commerce.MessageDelays}}
+	cmd = RecordMessage{RecordJob: RecordJob{Job: job, Failed: fmt.Errorf("away"), Delays: commerce.MessageDelays}}
 	if next, changes, err := cmd.Decide(fill(cmd.Needs(), commerce.Changes{Jobs: []commerce.Job{job}}), now); err != nil || next.State != commerce.JobWaiting || len(changes.Outbox) != 0 {
 		t.Errorf("%+v, %v", next, err)
 	}

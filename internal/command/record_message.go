@@ -2,11 +2,10 @@ package command
 
 import "purveyor/internal/commerce"
 
-// RecordMessage records the outcome of an attempt of the job that sends an e-mail or SMS
-// about an order.
+// RecordMessage records the outcome of an attempt of the job that sends an e-mail or SMS.
 type RecordMessage struct {
 	RecordJob
-	Facts   OrderFacts
+	Facts   OrderFacts              // of the order that the message is about; zero: it is about none
 	What    string                  // names the message in a note to people: "E-mail to the customer"
 	Kept    *commerce.UnsentMessage // the message, if it was kept and not sent
 	NotSent string                  // why there was no address to send it to; empty: there was one
@@ -17,10 +16,12 @@ func (c RecordMessage) limited() bool {
 	return c.Kept != nil && (c.Kept.Reason == commerce.UnsentTooManyOfOrder || c.Kept.Reason == commerce.UnsentTooManyOfPartner)
 }
 
+func (c RecordMessage) isAboutOrder() bool { return c.Facts.Key.OrderID != "" }
+
 // Needs names the job, and the order if there may be a note to add.
 func (c RecordMessage) Needs() commerce.Needs {
 	n := commerce.Needs{}
-	if c.NotSent != "" || c.Failed != nil || c.limited() {
+	if c.isAboutOrder() && (c.NotSent != "" || c.Failed != nil || c.limited()) {
 		n = c.Facts.needs()
 	}
 	if c.limited() {
@@ -30,7 +31,7 @@ func (c RecordMessage) Needs() commerce.Needs {
 	return n
 }
 
-// Decide adds a note to the order's timeline if the message will not be sent.
+// Decide puts a message that was kept into the outbox, and adds a note to the order's timeline if the message will not be sent.
 func (c RecordMessage) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Job, commerce.Changes, error) {
 	if c.isGone(rows) {
 		return c.Job, commerce.Changes{}, nil // another worker was faster
@@ -42,7 +43,7 @@ func (c RecordMessage) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 		changes.Outbox = []commerce.UnsentMessage{message}
 	}
 	failed := len(changes.Jobs) > 0 && job.Over()
-	if !c.limited() && c.NotSent == "" && !failed {
+	if !c.isAboutOrder() || !c.limited() && c.NotSent == "" && !failed {
 		return job, changes, err
 	}
 	oc, missing := c.Facts.begin(rows, now, c.by(""))

@@ -33,10 +33,7 @@ func (c RotateSecret) Decide(rows *commerce.Rows, now commerce.Millis) (commerce
 		return e, commerce.Changes{}, commerce.Invalid("secret", "the new secret is empty")
 	}
 	p, _ := partnerOf(rows, c.Owner)
-	stored := e.Secret
-	if e.ID == "" {
-		stored = p.CallbackSecret
-	}
+	stored := e.Of(p).Secret
 	switch {
 	case stored == c.Secret && c.Overlap > 0:
 		return e, commerce.Changes{}, nil

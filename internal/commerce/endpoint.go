@@ -48,6 +48,14 @@ type Endpoint struct {
 // Owner owns the jobs that deliver to the endpoint: the partner's id, or PARTNER/ENDPOINT.
 func (e Endpoint) Owner() string { return EndpointOwner(e.PartnerID, e.ID) }
 
+// Of is the endpoint with its URL and secret: those of a callback URL are the partner's.
+func (e Endpoint) Of(p Partner) Endpoint {
+	if e.ID == "" {
+		e.URL, e.Secret = p.CallbackURL, p.CallbackSecret
+	}
+	return e
+}
+
 // EndpointOwner is the Owner of an endpoint by its ids; without an id that of the callback
 // URL.
 func EndpointOwner(partnerID, id string) string {

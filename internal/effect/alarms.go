@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/url"
 
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/jobs"
 	"purveyor/internal/storage"
@@ -23,13 +22,7 @@ func (ms messages) alarm(ctx context.Context, job commerce.Job) jobs.Outcome {
 	case err != nil:
 		return ms.retryAfterLease(job, err)
 	}
-	record := command.RecordAlarmMail{RecordJob: ms.recordJob(job)}
-	if send := ms.transport(job, message); send != nil {
-		record.Failed = send(ctx)
-	} else {
-		record.Kept = kept(message, commerce.UnsentNotConfigured)
-	}
-	return outcome(ms.Options, job, record, record.Failed)
+	return ms.sendOr(ctx, job, message, message)
 }
 
 // alarmMail writes the e-mail. It returns storage.ErrNotFound if it would be about nothing.
@@ -69,10 +62,7 @@ func (ms messages) endpointOf(ctx context.Context, p commerce.Partner, owner str
 	if err != nil {
 		return commerce.Endpoint{}, err
 	}
-	e := found[owner]
-	if _, id := commerce.SplitOwner(owner); id == "" {
-		e.URL = p.CallbackURL
-	}
+	e := found[owner].Of(p)
 	if e.URL == "" {
 		return e, storage.ErrNotFound
 	}
@@ -102,7 +92,7 @@ func endpointAlarm(a commerce.Alarm, p commerce.Partner, e commerce.Endpoint) (s
 	case commerce.AlarmHealed:
 		says = "The endpoint answers again. The events that waited are sent now."
 	}
-	return oneLine(fmt.Sprintf(happened, host)), fmt.Sprintf("Partner: %s (%s)\nEndpoint: %s\n\n%s\n", oneLine(p.Name), p.ID, withoutPassword(e.URL), says)
+	return oneLine(fmt.Sprintf(happened, host)), fmt.Sprintf("Partner: %s (%s)\nEndpoint: %s\n\n%s\n", oneLine(p.Name), p.ID, commerce.WithoutPassword(e.URL), says)
 }
 
 // keyAlarm are the subject and the text of an e-mail about a key that ends.

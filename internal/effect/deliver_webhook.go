@@ -3,8 +3,6 @@ package effect
 import (
 	"context"
 	"errors"
-	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -74,7 +72,7 @@ func (w *webhooks) send(ctx context.Context, job commerce.Job, p recipient, even
 		Secret: p.endpoint.Secret, PreviousSecret: p.endpoint.Previous(at),
 	})
 	try := command.WebhookTry{Job: job, RetryAfter: result.RetryAfter, Jitter: w.Env.Jitter(),
-		Attempt: commerce.WebhookAttempt{PartnerID: event.PartnerID, Endpoint: p.endpoint.ID, EventID: event.ID, URL: withoutPassword(p.endpoint.URL),
+		Attempt: commerce.WebhookAttempt{PartnerID: event.PartnerID, Endpoint: p.endpoint.ID, EventID: event.ID, URL: commerce.WithoutPassword(p.endpoint.URL),
 			At: at, TookMs: result.TookMs, Status: result.Status, Error: result.Error, Answer: result.Answer}}
 	delivered := try.Attempt.Delivered()
 	var failed error
@@ -88,17 +86,6 @@ func (w *webhooks) send(ctx context.Context, job commerce.Job, p recipient, even
 		}
 		return next, err
 	}}
-}
-
-func withoutPassword(text string) string {
-	if !strings.Contains(text, "@") {
-		return text
-	}
-	u, err := url.Parse(text)
-	if err != nil {
-		return "a URL that cannot be read"
-	}
-	return u.Redacted()
 }
 
 // park leaves a job with its endpoint. If the endpoint no longer holds its jobs, the

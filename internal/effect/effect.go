@@ -260,10 +260,7 @@ func (p *recipients) get(ctx context.Context, owner string) (recipient, error) {
 	}
 	endpoint := endpoints[owner]
 	endpoint.PartnerID, endpoint.ID = partnerID, id
-	if id == "" {
-		endpoint.URL, endpoint.Secret = partner.CallbackURL, partner.CallbackSecret
-	}
-	e.recipient, e.until = recipient{partner, endpoint}, now.Add(recipientFreshness)
+	e.recipient, e.until = recipient{partner, endpoint.Of(partner)}, now.Add(recipientFreshness)
 	return e.recipient, nil
 }
 

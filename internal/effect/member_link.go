@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/jobs"
 )
@@ -25,12 +24,7 @@ func (ms messages) sendLink(ctx context.Context, job commerce.Job) jobs.Outcome 
 	}
 	message := commerce.UnsentMessage{Kind: commerce.UnsentMail, To: made.Member.Email, Subject: "Sign in to the partner portal",
 		Text: linkText + ms.PublicURL + "/portal/enter?token=" + made.Token + "\n"}
-	send := ms.transport(job, message)
-	if send == nil {
-		message.Text = linkText + "(The link is not kept. Mails are not configured, so give the member one by hand.)\n"
-		return outcome(ms.Options, job, command.RecordMessage{RecordJob: ms.recordJob(job), Kept: kept(message, commerce.UnsentNotConfigured)}, nil)
-	}
-	record := ms.recordJob(job)
-	record.Failed = send(ctx)
-	return outcome(ms.Options, job, record, record.Failed)
+	without := message
+	without.Text = linkText + "(The link is not kept. Mails are not configured, so give the member one by hand.)\n"
+	return ms.sendOr(ctx, job, message, without)
 }

@@ -12,7 +12,7 @@ import (
 	"purveyor/internal/service"
 )
 
-// messages are e-mails and texts about an order.
+// messages are e-mails and texts.
 type messages struct{ Options }
 
 // orderMessage is a message before it is known whether it can be sent.
@@ -62,6 +62,18 @@ func (ms messages) send(ctx context.Context, job commerce.Job, about service.Sub
 		default:
 			record.Failed = send(ctx)
 		}
+	}
+	return outcome(ms.Options, job, record, record.Failed)
+}
+
+// sendOr sends a message that is about no order. If nothing is configured that could, it keeps
+// another one.
+func (ms messages) sendOr(ctx context.Context, job commerce.Job, message, instead commerce.UnsentMessage) jobs.Outcome {
+	record := command.RecordMessage{RecordJob: ms.recordJob(job)}
+	if send := ms.transport(job, message); send != nil {
+		record.Failed = send(ctx)
+	} else {
+		record.Kept = kept(instead, commerce.UnsentNotConfigured)
 	}
 	return outcome(ms.Options, job, record, record.Failed)
 }

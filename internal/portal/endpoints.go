@@ -70,11 +70,7 @@ type endpointPage struct {
 }
 
 func (v *visit) endpoint(e shownEndpoint) error {
-	secret := e.Secret
-	if e.Primary() {
-		secret = v.partner.CallbackSecret
-	}
-	return v.page("endpoint", "Endpoint", endpointPage{shownEndpoint: e, Frame: v, Signed: secret != ""})
+	return v.page("endpoint", "Endpoint", endpointPage{shownEndpoint: e, Frame: v, Signed: e.Of(v.partner).Secret != ""})
 }
 
 // endpointForm is the data of the page "endpoint_edit".
@@ -225,7 +221,7 @@ func (v *visit) draw() string {
 }
 
 func (v *visit) askDelete(e shownEndpoint) error {
-	return v.page("ask", "Delete the endpoint", ask{Text: "Nothing is sent to " + site.ShownURL(e.URL) + " any more, and what waits for it is dropped. Events can still be read through the API.", Word: "Delete the endpoint", Back: Prefix + "/endpoints/" + e.Name()})
+	return v.page("ask", "Delete the endpoint", ask{Text: "Nothing is sent to " + commerce.WithoutPassword(e.URL) + " any more, and what waits for it is dropped. Events can still be read through the API.", Word: "Delete the endpoint", Back: Prefix + "/endpoints/" + e.Name()})
 }
 
 func (v *visit) deleteEndpoint(e shownEndpoint) error {

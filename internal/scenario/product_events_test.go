@@ -15,7 +15,7 @@ func TestProductEvents(t *testing.T) {
 		follow := func() {
 			t.Helper()
 			for range 2 { // the first look begins
-				if err := w.service.FollowProducts(t.Context()); err != nil {
+				if _, err := w.service.FollowProducts(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -20,33 +20,45 @@ const (
 // of a partner names the events. Calls of one process must not overlap.
 //
 // Each step is saved with the place up to which it has looked, so every change is told once.
-func (s *Service) FollowProducts(ctx context.Context) error {
-	partners, err := s.reader.Partners(ctx)
-	if err != nil {
-		return err
-	}
-	var named []string
-	for _, p := range partners {
-		if p.NamesProducts() {
-			named = append(named, p.ID)
-		}
-	}
+// It returns whether this process follows the feed.
+func (s *Service) FollowProducts(ctx context.Context) (follows bool, err error) {
 	if s.follower == "" {
 		s.follower = s.o.Env.Text()
 	}
-	for more := true; more; {
-		place, err := s.reader.FeedPlace(ctx, commerce.ProductFeed)
-		if ignoreMissing(err) != nil {
-			return err
+	place, free, err := s.feedPlace(ctx)
+	if err != nil || !free {
+		return false, err
+	}
+	named, err := s.namingProducts(ctx)
+	if err != nil || len(named) == 0 && place.At == 0 {
+		return false, err
+	}
+	for more := true; more && free; {
+		if more, err = s.followStep(ctx, place, named); err != nil || !more {
+			return true, err
 		}
-		if len(named) == 0 && place.At == 0 || !place.Free(s.follower, s.millis()) {
-			return nil
-		}
-		if more, err = s.followStep(ctx, place, named); err != nil {
-			return err
+		if place, free, err = s.feedPlace(ctx); err != nil {
+			return true, err
 		}
 	}
-	return nil
+	return free, nil
+}
+
+// feedPlace reads how far the feed was followed, and whether this process may go on.
+func (s *Service) feedPlace(ctx context.Context) (place commerce.FeedPlace, free bool, err error) {
+	place, err = s.reader.FeedPlace(ctx, commerce.ProductFeed)
+	return place, place.Free(s.follower, s.millis()), ignoreMissing(err)
+}
+
+// namingProducts are the partners with an endpoint that names events of products.
+func (s *Service) namingProducts(ctx context.Context) (ids []string, err error) {
+	partners, err := s.reader.Partners(ctx)
+	for _, p := range partners {
+		if p.NamesProducts() {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids, err
 }
 
 // followStep looks at the next page of the feed, or, at its end, at the news that are due too.

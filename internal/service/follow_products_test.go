@@ -62,9 +62,9 @@ type newsTest struct {
 	told   int
 }
 
-func (n *newsTest) expect(follow func(context.Context) error, want ...string) {
+func (n *newsTest) expect(follow func(context.Context) (bool, error), want ...string) {
 	n.Helper()
-	if err := follow(n.Context()); err != nil {
+	if _, err := follow(n.Context()); err != nil {
 		n.Fatal(err)
 	}
 	all := news(n.T, n.reader)
@@ -165,7 +165,7 @@ func TestFollowProductsCrash(t *testing.T) {
 			n.expect(s.FollowProducts)
 			s.adjust(t, 0, -1)
 			s.engine.Fail(how)
-			if err := s.FollowProducts(t.Context()); err == nil {
+			if _, err := s.FollowProducts(t.Context()); err == nil {
 				t.Error("the failure is not noticed")
 			}
 			s.restart(t)
@@ -207,7 +207,7 @@ func TestProductNewsGoWhereTheyAreNamed(t *testing.T) {
 		}
 		n := &newsTest{T: t, reader: s.Reader}
 		for range 2 { // the shop was made just now
-			if err := uses.FollowProducts(t.Context()); err != nil {
+			if _, err := uses.FollowProducts(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

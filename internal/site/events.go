@@ -2,7 +2,6 @@ package site
 
 import (
 	"context"
-	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -137,12 +136,4 @@ func HealthOf(p commerce.Partner, e commerce.Endpoint) Health {
 		return Health{"", "Last try failed", e.FailingSince, 0, false, "Each event is tried again by itself, up to ten times over three days"}
 	}
 	return Health{"good", "Healthy", 0, 0, false, "Events are sent as they happen"}
-}
-
-// ShownURL is a URL without the password in it.
-func ShownURL(text string) string {
-	if u, err := url.Parse(text); err == nil && u.User != nil {
-		return u.Redacted()
-	}
-	return text
 }

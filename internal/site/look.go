@@ -30,7 +30,7 @@ var Words = template.FuncMap{
 	"short":    Short,
 	"exact":    exact,
 	"utc":      func() *time.Location { return time.UTC },
-	"shownURL": ShownURL,
+	"shownURL": commerce.WithoutPassword,
 	"outcome":  Outcome,
 	"events": func(url, orders string, list []Event, zone *time.Location) Events {
 		return Events{url, orders, list, zone}

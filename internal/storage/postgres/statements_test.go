@@ -91,6 +91,7 @@ var never = map[string]*regexp.Regexp{
 // read versions only, not what is behind them.
 var allShards = regexp.MustCompile(`^SELECT (count\(\*\), max\(updated_on\)|store_id, product_id, updated_on, .*) FROM stock WHERE .*\(updated_on, product_id\) > ` +
 	`|^SELECT .* FROM stock WHERE \(store_id, product_id\) > ` +
+	`|^SELECT store_id, product_id FROM product_news WHERE next_on <= \$1 ORDER BY .* LIMIT ` +
 	`|^SELECT .* FROM audit WHERE id < ` +
 	`|^SELECT code, since FROM attention WHERE resolved_on = 0 ` +
 	`|^SELECT (count\(\*\), .* FROM \(SELECT created_on|store_id, id) FROM orders WHERE status = \$1 AND status IN ` +
