@@ -130,6 +130,9 @@ func (h *history) report(n int) {
 	decide(h, rows, c, at, map[string]int{o.of.a.ID: o.of.a.Index, o.of.b.ID: o.of.b.Index})
 }
 
+// historyPages stand in for the tracking pages of the service that took the orders.
+var historyPages = commerce.TrackingPages{URL: "http://127.0.0.1:8080", Secret: []byte("of the history")}
+
 // reportOf is a report with what the committer adds to it: the answer, the id of
 // the event, and its data.
 type reportOf struct {
@@ -153,7 +156,7 @@ func (c reportOf) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Ord
 		e := entropy(c.rng)
 		e[0], e[1], e[2] = 0, 0, byte(i) // its number within the batch
 		w.ID = commerce.NewID(commerce.PrefixEvent, now, e)
-		w.Data, w.About = wire.Encoder{}.EventData(*w), nil
+		w.Data, w.About = wire.Encoder{Pages: historyPages}.EventData(*w), nil
 	}
 	if c.reply != nil {
 		c.reply.Status = 201

@@ -94,6 +94,7 @@ func readHistory(t *testing.T, c *contender) {
 }
 
 var (
+	pageForm   = regexp.MustCompile(`/track/[0-9a-z_]+`)
 	idForm     = regexp.MustCompile(`\b([a-z]{3})_[0-9a-z_]{20,}`)
 	hexForm    = regexp.MustCompile(`[0-9a-f]{32}`)
 	numberForm = regexp.MustCompile(`[0-9]+`)
@@ -138,7 +139,7 @@ func formOf(v any) string {
 	for _, form := range []struct {
 		of *regexp.Regexp
 		by string
-	}{{idForm, "${1}_ID"}, {hexForm, "HEX"}, {actorForm, "OPERATOR"}, {numberForm, "N"}} {
+	}{{pageForm, "/track/PAGE"}, {idForm, "${1}_ID"}, {hexForm, "HEX"}, {actorForm, "OPERATOR"}, {numberForm, "N"}} {
 		text = form.of.ReplaceAllString(text, form.by)
 	}
 	return text

@@ -24,8 +24,8 @@ func (a *API) replayEvents(r *request, e endpointSeen) (reply, error) {
 	if err := r.decodeBody(&in, 0); err != nil {
 		return reply{}, err
 	}
-	call := service.ReplayEvents{PartnerID: r.Partner.ID, Only: e.owner(), Most: replayMost, Undelivered: true, Mode: e.route.Mode}
-	if err := in.read(&call, e); err != nil {
+	call := service.ReplayEvents{PartnerID: r.Partner.ID, Only: e.owner(), Most: replayMost, Undelivered: true, Route: &e.route}
+	if err := in.read(&call); err != nil {
 		return reply{}, err
 	}
 	var err error
@@ -35,7 +35,7 @@ func (a *API) replayEvents(r *request, e endpointSeen) (reply, error) {
 	if err := e.reads(r); err != nil {
 		return reply{}, err
 	}
-	if slices.ContainsFunc(call.Kinds, commerce.WebhookKind.OfProduct) && !r.Partner.Has(commerce.ReadProducts) {
+	if slices.ContainsFunc(call.Route.Kinds(), commerce.WebhookKind.OfProduct) && !r.Partner.Has(commerce.ReadProducts) {
 		return reply{}, scopeMissing(commerce.ReadProducts)
 	}
 	n, through, more, err := a.service.ReplayEvents(r.Context(), r.caller(), call)
@@ -52,7 +52,7 @@ func (a *API) replayEvents(r *request, e endpointSeen) (reply, error) {
 	}{true, endpointID(e.endpoint), n, more, timeOrNull(through), r.traceID})
 }
 
-func (in replayIn) read(call *service.ReplayEvents, e endpointSeen) error {
+func (in replayIn) read(call *service.ReplayEvents) error {
 	var c check
 	call.Since = commerce.Millis(c.Between("since", in.Since, 0, 1<<53))
 	if until := c.OptBetween("until", in.Until, 0, 1<<53); until != nil {
@@ -65,19 +65,14 @@ func (in replayIn) read(call *service.ReplayEvents, e endpointSeen) error {
 	default:
 		c.Fail("only", "must be undelivered or all")
 	}
-	wanted := commerce.Route{Events: e.route.Events}
 	if in.Events != nil {
 		c.NotEmpty("events", len(*in.Events))
-		wanted.Events = c.texts("events", *in.Events)
-		c.Each("events", len(wanted.Events), func(i int) {
-			if !commerce.IsEventPattern(wanted.Events[i]) {
+		call.Route.Events = c.texts("events", *in.Events)
+		c.Each("events", len(call.Route.Events), func(i int) {
+			if !commerce.IsEventPattern(call.Route.Events[i]) {
 				c.Fail("", "must be a kind of event, order.*, delivery.*, product.* or *")
 			}
 		})
-	}
-	call.Kinds = slices.DeleteFunc(slices.Clone(commerce.WebhookKinds), func(k commerce.WebhookKind) bool { return !wanted.Takes(k, "", "") })
-	if len(e.route.StoreIDs) > 0 {
-		call.StoreIDs = e.route.StoreIDs
 	}
 	return c.Err
 }

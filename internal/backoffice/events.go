@@ -70,10 +70,8 @@ type partnerEventPage struct {
 	Event     site.Event
 	Body      string // of the event, on several lines
 	Attempts  []commerce.WebhookAttempt
-	Sentence  string // what became of it
-	Failed    bool
+	Fates     []endpointFate // what became of it
 	Zone      *time.Location
-	Next      commerce.Millis // of the next try; 0: not known, or there is none
 	MayResend bool
 	Key       string
 	Requests  string // the URL of the partner's requests; empty: the user may not see them
@@ -114,21 +112,14 @@ func (v *visit) partnerEvent(p commerce.Partner) error {
 	for i := range page.Attempts {
 		page.Attempts[i].URL = commerce.WithoutPassword(page.Attempts[i].URL)
 	}
-	endpoints, err := v.o.reads.Endpoints(v.Context(), []string{p.ID})
-	if err != nil {
+	if page.Fates, err = v.fatesOf(p, e, page.Attempts); err != nil {
 		return err
 	}
-	jobs, err := v.jobsOf(p.ID, commerce.JobWaiting, commerce.JobParked, commerce.JobDead)
-	if err != nil {
-		return err
-	}
-	fate := fateOf(p, endpoints[p.ID], e, page.Attempts, jobs)
-	page.Sentence, page.Failed, page.Next = fate.text, fate.failed, fate.next
 	switch page.MayResend = v.mayResend(p, e); {
 	case !page.MayResend:
-	case p.CallbackURL == "":
-		page.WhyNot = "The partner has no callback URL"
-	case fate.waits:
+	case len(p.Recipients(e.Kind, e.Mode, e.StoreID)) == 0:
+		page.WhyNot = "The partner has no endpoint that takes it"
+	case !slices.ContainsFunc(page.Fates, func(f endpointFate) bool { return !f.waits }):
 		page.WhyNot = "It is waiting already"
 	}
 	return v.page("partner_event", "Event "+string(e.Kind)+" "+site.Short(e.ID), page)
@@ -163,6 +154,48 @@ type fate struct {
 	next   commerce.Millis // of the next try; 0: not known, or there is none
 }
 
+// endpointFate is what became of an event at one endpoint.
+type endpointFate struct {
+	fate
+	URL string // of the endpoint; empty: there is none
+}
+
+// Sentence tells of it.
+func (f fate) Sentence() string { return f.text }
+
+// Failed reports whether it was tried in vain.
+func (f fate) Failed() bool { return f.failed }
+
+// Next is the time of the next try; 0: not known, or there is none.
+func (f fate) Next() commerce.Millis { return f.next }
+
+// fatesOf tells what became of an event at each endpoint that takes it, or at which it was tried.
+func (v *visit) fatesOf(p commerce.Partner, e commerce.WebhookEvent, attempts []commerce.WebhookAttempt) (list []endpointFate, err error) {
+	takers, owners := p.Recipients(e.Kind, e.Mode, e.StoreID), p.Owners()
+	endpoints, err := v.o.reads.Endpoints(v.Context(), owners)
+	if err != nil {
+		return nil, err
+	}
+	for _, owner := range owners {
+		_, id := commerce.SplitOwner(owner)
+		tried := slices.DeleteFunc(slices.Clone(attempts), func(a commerce.WebhookAttempt) bool { return a.Endpoint != id })
+		if len(tried) == 0 && !slices.Contains(takers, owner) {
+			continue
+		}
+		jobs, err := v.jobsOf(owner, commerce.JobWaiting, commerce.JobParked, commerce.JobDead)
+		if err != nil {
+			return nil, err
+		}
+		at := endpoints[owner]
+		at.PartnerID, at.ID = p.ID, id
+		list = append(list, endpointFate{fateOf(p, at, e, tried, jobs), commerce.WithoutPassword(at.Of(p).URL)})
+	}
+	if len(list) == 0 {
+		list = []endpointFate{{fate: fate{text: "It is not sent, because the partner has no endpoint that takes it", failed: len(attempts) > 0}}}
+	}
+	return list, nil
+}
+
 // fateOf tells in one sentence what became of an event, and what happens next. jobs are those of
 // the partner, as far as they were read.
 func fateOf(p commerce.Partner, e commerce.Endpoint, event commerce.WebhookEvent, attempts []commerce.WebhookAttempt, jobs []commerce.Job) fate {
@@ -171,7 +204,7 @@ func fateOf(p commerce.Partner, e commerce.Endpoint, event commerce.WebhookEvent
 	switch why, at := whyFailed(attempts), site.HealthOf(p, e); {
 	case len(attempts) > 0 && attempts[len(attempts)-1].Delivered():
 		f.text = fmt.Sprintf("Delivered: the endpoint answered %d", attempts[len(attempts)-1].Status)
-	case p.CallbackURL == "":
+	case e.Of(p).URL == "":
 		f.text, f.failed = "It is not sent, because the partner has no callback URL", len(attempts) > 0
 	case f.waits && (jobs[i].State == commerce.JobParked || at.Holds):
 		f.text, f.failed, f.next = why+"It waits, because the endpoint is "+strings.ToLower(at.Word), len(attempts) > 0, at.Next
@@ -202,7 +235,7 @@ func whyFailed(attempts []commerce.WebhookAttempt) string {
 	case a.Status == 401 || a.Status == 403:
 		return fmt.Sprintf("The endpoint refuses us: it answered %d. ", a.Status)
 	case a.Status == 404:
-		return "The endpoint answered 404: there is nothing at the callback URL. "
+		return "The endpoint answered 404: there is nothing at its URL. "
 	case a.Status == 429:
 		return "The endpoint answered 429: it gets more than it wants. "
 	case a.Status/100 == 3:

@@ -42,9 +42,7 @@ func (v *visit) furtherEndpoints(p commerce.Partner) (list []furtherEndpoint, er
 	found, err := v.o.reads.Endpoints(v.Context(), p.Owners())
 	for _, r := range p.Routes {
 		if e, ok := found[commerce.EndpointOwner(p.ID, r.ID)]; ok && r.ID != "" {
-			of := p
-			of.CallbackURL = e.URL
-			list = append(list, furtherEndpoint{e, r, site.HealthOf(of, e)})
+			list = append(list, furtherEndpoint{e, r, site.HealthOf(p, e)})
 		}
 	}
 	return list, err

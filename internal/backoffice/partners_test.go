@@ -433,6 +433,46 @@ func TestReplayPage(t *testing.T) {
 	shows(t, page, "0 events in this range")
 }
 
+// TestEventOfEndpoints: an event tells for each endpoint what became of it there, also for a
+// partner without a callback URL; and one that fails is shown on the first page.
+func TestEventOfEndpoints(t *testing.T) {
+	o := openOffice(t)
+	none := ""
+	by := commerce.Actor{Kind: commerce.ActorOperator, ID: "ann"}
+	if _, err := o.uses.UpdatePartner(t.Context(), by, service.UpdatePartner{ID: fixture.PartnerID, CallbackURL: &none}); err != nil {
+		t.Fatal(err)
+	}
+	fixture.Do(o.Shop, o.Report(0, 1))
+	alone := o.Events(fixture.PartnerID)[0]
+	_, page := o.get("boss", partnerAt+"/events/"+alone.ID)
+	shows(t, page, "the partner has no endpoint that takes it")
+	made := map[string]commerce.Endpoint{}
+	for _, name := range []string{"well", "down"} {
+		m, err := o.uses.MakeEndpoint(t.Context(), by, service.NewEndpoint{PartnerID: fixture.PartnerID, URL: "https://" + name + ".example/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made[name] = m.Endpoint
+	}
+	fixture.Do(o.Shop, o.Report(0, 1))
+	event := o.Events(fixture.PartnerID)[1]
+	down := made["down"].Owner()
+	fixture.Change(t, o.Engine, commerce.Needs{Endpoints: []string{down}}, func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
+		e, _ := rows.Endpoints.Get(down)
+		e.Failures, e.FailingSince, e.HeldUntil = 7, now-5, now+60_000
+		return commerce.Changes{Endpoints: []commerce.Endpoint{e}, Attempts: []commerce.WebhookAttempt{
+			{PartnerID: fixture.PartnerID, Endpoint: made["well"].ID, EventID: event.ID, ID: "att_1", URL: "https://well.example/", At: now, Status: 204},
+			{PartnerID: fixture.PartnerID, Endpoint: made["down"].ID, EventID: event.ID, ID: "att_2", URL: "https://down.example/", At: now, Status: 500, Error: "status 500", Manual: true}}}
+	})
+	_, page = o.get("boss", partnerAt+"/events/"+event.ID)
+	shows(t, page, "<code>https://well.example/</code> Delivered: the endpoint answered 204", "<code>https://down.example/</code> The endpoint answered 500 and not 200. It waits, because the endpoint is failing", "by hand", "Send again")
+	if strings.Contains(page, "callback URL") {
+		t.Error("the page tells of a callback URL that there is not")
+	}
+	_, page = o.get("boss", "/office")
+	shows(t, page, "endpoints without webhooks", `href="`+partnerAt+`"`)
+}
+
 // TestFurtherEndpoints: the page of a partner shows the endpoints that it manages itself, and
 // nothing that it typed becomes markup.
 func TestFurtherEndpoints(t *testing.T) {

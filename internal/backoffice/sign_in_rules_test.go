@@ -256,9 +256,8 @@ func TestForgery(t *testing.T) {
 // this host alone, and not to scripts; a cookie of the other name opens nothing.
 func TestCookieOverTLS(t *testing.T) {
 	t.Parallel()
-	d := openDoor(t)
+	d := openDoorAt(t, "https://shop.example")
 	d.user(t, "ann@e.example", all)
-	d.office.publicURL = "https://shop.example"
 	answer, err := d.browser(t).PostForm(d.server.URL+"/office/login", url.Values{"email": {"ann@e.example"}, "password": {kit.Password}})
 	if err != nil {
 		t.Fatal(err)

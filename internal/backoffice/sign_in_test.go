@@ -1,6 +1,7 @@
 package backoffice
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -28,14 +29,17 @@ type door struct {
 	office *Office
 }
 
-func openDoor(t *testing.T) *door {
+func openDoor(t *testing.T) *door { return openDoorAt(t, "") }
+
+// openDoorAt opens an office that browsers reach by another URL than that of its server.
+func openDoorAt(t *testing.T, publicURL string) *door {
 	t.Helper()
 	d := &door{Shop: fixture.Open(t, memory.New().Open(env.Env{}, env.Env{}.Now), nil, 1, 100)}
 	d.uses = service.New(d.Reader, d.Engine, d.Committer, service.Options{})
 	var handler http.Handler
 	d.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
 	t.Cleanup(d.server.Close)
-	office, err := New(d.Reader, d.uses, Options{PublicURL: d.server.URL, Enter: true})
+	office, err := New(d.Reader, d.uses, Options{PublicURL: cmp.Or(publicURL, d.server.URL), Enter: true})
 	if err != nil {
 		t.Fatal(err)
 	}

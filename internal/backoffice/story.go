@@ -159,7 +159,7 @@ func (f orderFacts) attemptsOf(w sentEvent) (list []entry) {
 	}
 	if len(w.Attempts) == 0 {
 		title := "Webhook %s was not sent yet"
-		if f.Partner.CallbackURL == "" {
+		if len(f.Partner.Owners()) == 0 {
 			title = "Event %s is kept; the partner has no endpoint"
 		}
 		list = append(list, entry{At: w.Timestamp, Part: partWebhook, Title: fmt.Sprintf(title, w.Kind), TraceID: w.TraceID})

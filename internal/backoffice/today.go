@@ -141,21 +141,21 @@ func (v *visit) silentEndpoints(stores []string) (list []endpointShown, err erro
 	if err != nil {
 		return nil, err
 	}
-	var ids []string
+	var owners []string
 	names := map[string]string{}
 	for _, p := range partners {
 		sells := func(store string) bool { return v.user.May(commerce.MayReadPartners, store) && p.MayUse(store) == nil }
-		if p.CallbackURL != "" && slices.ContainsFunc(stores, sells) {
-			ids, names[p.ID] = append(ids, p.ID), p.Name
+		if slices.ContainsFunc(stores, sells) {
+			owners, names[p.ID] = append(owners, p.Owners()...), p.Name
 		}
 	}
-	if len(ids) == 0 {
+	if len(owners) == 0 {
 		return nil, nil
 	}
-	endpoints, err := v.o.reads.Endpoints(v.Context(), ids)
-	for _, id := range ids {
-		if e := endpoints[id]; e.Failing() || e.PausedOn != 0 {
-			list = append(list, endpointShown{e, names[id]})
+	endpoints, err := v.o.reads.Endpoints(v.Context(), owners)
+	for _, owner := range owners {
+		if e := endpoints[owner]; e.Failing() || e.PausedOn != 0 {
+			list = append(list, endpointShown{e, names[e.PartnerID]})
 		}
 	}
 	return list, err

@@ -92,6 +92,12 @@ func (r Route) Takes(kind WebhookKind, mode Mode, storeID string) bool {
 		slices.Contains(r.Events, string(kind)) || slices.Contains(r.Events, group+".*")
 }
 
+// Kinds are the kinds of events that go this way.
+func (r Route) Kinds() []WebhookKind {
+	r.Mode, r.StoreIDs = "", nil
+	return slices.DeleteFunc(slices.Clone(WebhookKinds), func(k WebhookKind) bool { return !r.Takes(k, "", "") })
+}
+
 // IsEventPattern reports whether a route can name events like this.
 func IsEventPattern(text string) bool {
 	switch text {

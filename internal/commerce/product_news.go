@@ -1,6 +1,9 @@
 package commerce
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // The follower of the product feed makes the events of products. Sales and edits write
 // nothing for them: what has changed of a product is found by its stock moves and by
@@ -83,8 +86,7 @@ func (p FeedPlace) Leased(worker string, now Millis) FeedPlace {
 // NamesProducts reports whether one of the partner's endpoints gets events of products.
 func (p Partner) NamesProducts() bool {
 	for _, r := range p.Routes {
-		r.Mode, r.StoreIDs = "", nil
-		if r.Takes(WebhookStockChanged, "", "") || r.Takes(WebhookProductUpdated, "", "") {
+		if slices.ContainsFunc(r.Kinds(), WebhookKind.OfProduct) {
 			return true
 		}
 	}

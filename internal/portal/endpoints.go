@@ -70,7 +70,7 @@ type endpointPage struct {
 }
 
 func (v *visit) endpoint(e shownEndpoint) error {
-	return v.page("endpoint", "Endpoint", endpointPage{shownEndpoint: e, Frame: v, Signed: e.Of(v.partner).Secret != ""})
+	return v.page("endpoint", "Endpoint", endpointPage{shownEndpoint: e, Frame: v, Signed: e.Secret != ""})
 }
 
 // endpointForm is the data of the page "endpoint_edit".

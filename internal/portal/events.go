@@ -171,12 +171,7 @@ func (v *visit) replay() error {
 	}
 	more, n := false, 0
 	if err == nil {
-		in.Only, in.Mode, in.StoreIDs = to.Owner(), to.Route.Mode, to.Route.StoreIDs
-		for _, k := range commerce.WebhookKinds {
-			if (commerce.Route{Events: to.Route.Events}).Takes(k, "", "") {
-				in.Kinds = append(in.Kinds, k)
-			}
-		}
+		in.Only, in.Route = to.Owner(), &to.Route
 		n, _, more, err = v.p.uses.ReplayEvents(v.Context(), v.caller(), in)
 	}
 	if err != nil {

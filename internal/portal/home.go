@@ -93,12 +93,9 @@ func (v *visit) endpoints() (list []shownEndpoint, err error) {
 	for _, owner := range v.partner.Owners() {
 		_, id := commerce.SplitOwner(owner)
 		route, _ := v.partner.RouteOf(id)
-		e, of := found[owner], v.partner
-		if e.PartnerID, e.ID = v.partner.ID, id; id == "" {
-			e.URL = of.CallbackURL
-		}
-		of.CallbackURL = e.URL
-		list = append(list, shownEndpoint{e, route, site.HealthOf(of, e)})
+		e := found[owner]
+		e.PartnerID, e.ID = v.partner.ID, id
+		list = append(list, shownEndpoint{e.Of(v.partner), route, site.HealthOf(v.partner, e)})
 	}
 	return list, nil
 }

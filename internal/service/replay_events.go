@@ -16,7 +16,7 @@ type ReplayEvents struct {
 	StoreIDs     []string               // nil: all
 	Since, Until commerce.Millis        // of the event's time; Until is exclusive; 0: no bound
 	Undelivered  bool                   // only those that were never delivered
-	Mode         commerce.Mode          // empty: both
+	Route        *commerce.Route        // only events that go this way; nil: all
 	Most         int                    // the most events; 0: all
 	Only         string                 // the owner of the endpoint that they go to; empty: all that take them
 	Repeat       Repeat                 // each step is done once for it
@@ -34,6 +34,9 @@ func (s *Service) ReplayEvents(ctx context.Context, by Caller, in ReplayEvents) 
 	leaveOut, err := s.paused(ctx, by.Actor, in.PartnerID, in.Only)
 	if err != nil {
 		return 0, 0, false, err
+	}
+	if in.Route != nil {
+		in.Kinds = in.Route.Kinds()
 	}
 	f := storage.EventFilter{PartnerID: in.PartnerID, Kinds: in.Kinds, Since: in.Since, Until: in.Until, Limit: ReplayStep}
 	for more, first := true, true; more; first = false {
@@ -71,7 +74,7 @@ func (s *Service) ReplayEvents(ctx context.Context, by Caller, in ReplayEvents) 
 // wanted are those of the events that are to be sent again.
 func (s *Service) wanted(ctx context.Context, in ReplayEvents, events []commerce.WebhookEvent) (list []commerce.WebhookEvent, err error) {
 	for _, e := range events {
-		if in.StoreIDs != nil && !slices.Contains(in.StoreIDs, e.StoreID) || in.Mode != "" && in.Mode != e.Mode {
+		if in.StoreIDs != nil && !slices.Contains(in.StoreIDs, e.StoreID) || in.Route != nil && !in.Route.Takes(e.Kind, e.Mode, e.StoreID) {
 			continue
 		}
 		if in.Undelivered {

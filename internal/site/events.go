@@ -118,7 +118,7 @@ type Health struct {
 // HealthOf is the state of a partner's endpoint.
 func HealthOf(p commerce.Partner, e commerce.Endpoint) Health {
 	switch {
-	case p.CallbackURL == "":
+	case e.Of(p).URL == "":
 		return Health{"", "No URL", 0, 0, false, "The partner has no callback URL. It can read its events through the API"}
 	case p.Suspended:
 		return Health{"bad", "Suspended", 0, 0, true, "The partner is suspended. Its events wait until that ends"}

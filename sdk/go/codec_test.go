@@ -43,7 +43,7 @@ func TestRoundTrip(t *testing.T) {
 		into any
 	}{
 		{`{"id":"p1","name":"<b>&","store_id":"s1","price":925,"active":true,"available_quantity":20,"images":[],"updated_on":1772463845250,"robot":{"a":[1,2.50,"}"]},"zz":9007199254740993}`, new(Product)},
-		{`{"id":"evt_1","event":"order.refund_failed","order_id":"o","timestamp":"2026-03-02T15:04:05.25Z","trace_id":null,"data":{"order":{"id":"o","store_id":"s","created_on":1,"updated_on":2,"customer_id":"c","items":[{"product_id":"p","quantity":1,"price":2,"later":[null]}],"fulfillment_type":"drone","delivery_fee":0,"subtotal":2,"tax_amount":0,"total":2,"status":"teleported","dev":true,"refunded_total":0},"previous_status":"paid","payments_refund_id":"r","amount_cents":1,"total_refunded_cents":0,"status":"paid","error":"no","more":1},"version":2}`, new(WebhookEvent)},
+		{`{"id":"evt_1","event":"order.refund_failed","order_id":"o","timestamp":"2026-03-02T15:04:05.25Z","trace_id":null,"data":{"order":{"id":"o","store_id":"s","created_on":1,"updated_on":2,"customer_id":"c","items":[{"product_id":"p","quantity":1,"price":2,"later":[null]}],"fulfillment_type":"drone","delivery_fee":0,"subtotal":2,"tax_amount":0,"total":2,"status":"teleported","dev":true,"refunded_total":0,"metadata":{"lane":"4"}},"previous_status":"paid","payments_refund_id":"r","amount_cents":1,"total_refunded_cents":0,"status":"paid","error":"no","more":1},"version":2}`, new(WebhookEvent)},
 		{`{"id":"evt_1","event":"of.later","order_id":"","timestamp":"2026-03-02T15:04:05Z","trace_id":"t","data":{"a":{"b":1e2}}}`, new(WebhookEvent)},
 		{`{"order_id":"o","status":"delivered","courier_delivery_status":null,"courier_delivery_id":null,"courier_tracking_url":null}`, new(TrackingStatus)},
 	} {

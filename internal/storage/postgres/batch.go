@@ -90,6 +90,7 @@ func (b *batch) load(ctx context.Context) error {
 		return err
 	}
 	b.guards = e.guards(&b.rows, partners)
+	e.awaitClock(ctx, w.last+1-now)
 	watermark := max(w.last+1, now)
 	q := request{cluster: e.spread}
 	queueEach(&q, b.guards, func(g guarded) string { return g.publish }, w.id, watermark)
