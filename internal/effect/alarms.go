@@ -62,7 +62,9 @@ func (ms messages) endpointOf(ctx context.Context, p commerce.Partner, owner str
 	if err != nil {
 		return commerce.Endpoint{}, err
 	}
-	e := found[owner].Of(p)
+	e := found[owner]
+	_, e.ID = commerce.SplitOwner(owner)
+	e = e.Of(p)
 	if e.URL == "" {
 		return e, storage.ErrNotFound
 	}
