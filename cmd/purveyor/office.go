@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 
+	"purveyor/internal/api"
 	"purveyor/internal/backoffice"
 	"purveyor/internal/config"
 	"purveyor/internal/env"
@@ -24,11 +25,11 @@ func newOffice(c config.Server, db *database, uses *service.Service, requests *r
 
 // newPortal makes the portal of partners; nil: it is switched off with the back office, whose
 // static files it shows.
-func newPortal(c config.Server, db *database, uses *service.Service, requests *requestlog.Log, base string) (*portal.Portal, error) {
+func newPortal(c config.Server, db *database, uses *service.Service, requests *requestlog.Log, partners *api.API, base string) (*portal.Portal, error) {
 	if c.NoOffice {
 		return nil, nil
 	}
-	return portal.New(db.Reader(), uses, portal.Options{Env: env.Env{}, PublicURL: base, Requests: requests})
+	return portal.New(db.Reader(), uses, portal.Options{Env: env.Env{}, PublicURL: base, Requests: requests, API: partners})
 }
 
 // offerFirstOwner prints the link by which the first user is made, while there is none. Where

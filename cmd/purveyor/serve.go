@@ -198,11 +198,11 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 	if err != nil {
 		return nil, err
 	}
-	members, err := newPortal(c.Server, db, uses, requests, baseURL)
+	partners := api.New(db.Reader(), db, uses, api.Options{CacheBytes: c.CacheMiB << 20, PublicURL: baseURL, Pages: db.pages, Requests: requests})
+	members, err := newPortal(c.Server, db, uses, requests, partners, baseURL)
 	if err != nil {
 		return nil, err
 	}
-	partners := api.New(db.Reader(), db, uses, api.Options{CacheBytes: c.CacheMiB << 20, PublicURL: baseURL, Pages: db.pages, Requests: requests})
 	return &process{db: db, uses: uses, pay: processors.sandbox.Pay, api: partners.Handler(), streams: partners, office: office, portal: members, docs: newDocs(baseURL), tracking: tracking.New(env.Env{}, uses, db.pages), countReplies: uses.CountReplies, makeSums: uses.MakeSums, followProducts: uses.FollowProducts, raiseAlarms: uses.RaiseAlarms, inbound: callbacks, sandbox: pages, proxies: proxies,
 		reads: web.NewProbe(env.Env{}, "the database answers reads", db.read), writes: web.NewProbe(env.Env{}, "the database takes writes", db.Writable),
 		askProviders: warnings.askProviders, requests: requests}, nil

@@ -16,10 +16,6 @@ type actIn struct {
 	AmountCents *jsonin.Int `json:"amount_cents"`
 }
 
-// testActions are what can be done with a test order.
-var testActions = []string{"pay", "decline", "pay_late", "expire_session", "courier_next", "courier_cancel", "courier_return", "courier_deliver",
-	"refund_fail", service.MerchantConfirm, service.MerchantCancel, service.MerchantRefund}
-
 // actInSandbox has the customer, the courier, the bank or the merchant of a test order act.
 func (a *API) actInSandbox(r *request, order commerce.Order) (reply, error) {
 	var in actIn
@@ -49,8 +45,8 @@ func (a *API) actInSandbox(r *request, order commerce.Order) (reply, error) {
 func (in actIn) read(order commerce.Order) (service.SandboxAct, error) {
 	var c check
 	act := service.SandboxAct{Order: order, Action: c.Required("action", in.Action, jsonin.MaxID)}
-	if !slices.Contains(testActions, act.Action) {
-		c.Fail("action", "must be one of %s", strings.Join(testActions, ", "))
+	if !slices.Contains(service.SandboxActions, act.Action) {
+		c.Fail("action", "must be one of %s", strings.Join(service.SandboxActions, ", "))
 	}
 	if amount := c.OptBetween("amount_cents", in.AmountCents, 1, int64(commerce.MaxTotal)); amount != nil {
 		act.AmountCents = commerce.Cents(*amount)

@@ -5,7 +5,7 @@ func (a *API) clearFaults(r *request) (reply, error) {
 	if err := r.decodeBody(&noBody{}, needsNoBody); err != nil {
 		return reply{}, err
 	}
-	n, err := a.service.ClearFaults(r.Context(), r.Partner.ID)
+	n, err := a.service.ClearFaults(r.Context(), r.caller())
 	a.faults.forget(r.Partner.ID)
 	if err != nil {
 		return reply{}, err

@@ -59,6 +59,7 @@ func operationIDs() map[string]string {
 	for line := range bytes.Lines(OpenAPI) {
 		text := strings.TrimRight(string(line), "\n")
 		switch indent := len(text) - len(strings.TrimLeft(text, " ")); {
+		case text == "": // in a description
 		case indent == 0:
 			path, method = "", ""
 		case indent == 2 && strings.HasPrefix(text, "  /"):

@@ -24,6 +24,16 @@ func TestDescriptionForms(t *testing.T) {
 	}
 }
 
+// Each route is an operation of the description, by which faults and the log of requests name it.
+func TestRoutesAreOperations(t *testing.T) {
+	ids := operationIDs()
+	for _, r := range Routes {
+		if ids[r.Method+" "+r.Path] == "" {
+			t.Errorf("%s %s has no operationId", r.Method, r.Path)
+		}
+	}
+}
+
 func load(t *testing.T, text []byte) *openapi3.T {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(text)

@@ -45,8 +45,8 @@ const (
 )
 
 var lifecycleRows = []lifecycleRow{
-	{commerce.StartCheckout, "partner staff", "-", commerce.PendingPayment, "", none, "order.pending_payment"},
-	{commerce.Report, "partner staff", "-", commerce.Processed, "", takes, "order.processed POST order.accepted"},
+	{commerce.StartCheckout, humans, "-", commerce.PendingPayment, "", none, "order.pending_payment"},
+	{commerce.Report, humans, "-", commerce.Processed, "", takes, "order.processed POST order.accepted"},
 	{commerce.PaymentSucceeded, outside, "pending_payment", commerce.Paid, "", none, "order.paid POST order.paid mail_order_paid text_order_paid"},
 	{commerce.PaymentSessionFailed, "system operator", "pending_payment", commerce.FailedPayment, "", none, "order.failed_payment"},
 	{commerce.Confirm, humans, "paid", commerce.Processed, "", takes, "order.processed POST order.processed"},

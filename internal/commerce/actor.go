@@ -23,6 +23,7 @@ type Actor struct {
 	TraceID string  // of the request
 	Address string  // from which the request came; empty: it came from a shell or from inside
 	Key     *APIKey // with which a partner calls; nil: all others
+	Of      string  // the partner of a member; empty: all others
 }
 
 // PartnerActor is a partner that calls with one of its keys. mode is that of the request:
@@ -42,10 +43,11 @@ func (a Actor) Name() string {
 	return string(a.Kind) + ":" + a.ID
 }
 
-// PartnerID is the partner whose key the actor calls with; empty for all others.
+// PartnerID is the partner whose key the actor calls with, or of which the actor is a member; empty
+// for all others.
 func (a Actor) PartnerID() string {
 	if a.Kind != ActorPartner {
-		return ""
+		return a.Of
 	}
 	id, _, _ := strings.Cut(a.ID, "/")
 	return id

@@ -122,7 +122,6 @@ type Transition struct {
 }
 
 var (
-	sellers   = []ActorKind{ActorPartner, ActorStaff}
 	people    = []ActorKind{ActorPartner, ActorMember, ActorStaff}
 	providers = []ActorKind{ActorProvider, ActorSystem} // a callback, or a job that asks the provider
 )
@@ -130,9 +129,9 @@ var (
 // Lifecycle is the whole table (SPEC, States and transitions; BEHAVIOUR,
 // Lifecycle). docs/lifecycle.md is generated from it.
 var Lifecycle = []Transition{
-	{Trigger: StartCheckout, By: sellers, To: PendingPayment, Stock: ChecksStock,
+	{Trigger: StartCheckout, By: people, To: PendingPayment, Stock: ChecksStock,
 		Timeline: TimelinePendingPayment},
-	{Trigger: Report, By: sellers, To: Processed, Stock: SellsStock,
+	{Trigger: Report, By: people, To: Processed, Stock: SellsStock,
 		Timeline: TimelineProcessed, Webhook: WebhookAccepted},
 	{Trigger: PaymentSucceeded, By: providers, From: []OrderStatus{PendingPayment}, To: Paid,
 		If: PaidExactly, Timeline: TimelinePaid, Webhook: WebhookPaid,

@@ -37,6 +37,9 @@ func evilShop(t *testing.T) (*shop, map[string]string) {
 	things["requests"] = s.logged(fixture.PartnerID, requestlog.Call{Method: evil, Target: "/v1/" + evil, Operation: evil, Status: 400, Code: evil, StoreID: evil, OrderID: id, Address: evil, TraceID: evil,
 		RequestHeaders: http.Header{"User-Agent": {evil}, "Accept": {evil}, "Content-Type": {"application/json"}}, ResponseHeaders: http.Header{"Content-Type": {"application/json"}},
 		RequestBody: requestlog.Body{Text: []byte(`{"sku":` + strconv.Quote(evil) + `}`)}, ResponseBody: requestlog.Body{Text: []byte(`{"error":` + strconv.Quote(evil) + `}`)}})
+	if _, err := s.uses.MakeFault(t.Context(), service.Caller{Partner: fixture.Partner()}, commerce.Fault{Kind: commerce.FaultSlow, Operation: evil, Calls: 9, Delay: 1}, service.Once[commerce.Fault]{}); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := s.uses.ChangeEndpoint(t.Context(), operator, service.ChangeEndpoint{Owner: commerce.EndpointOwner(fixture.PartnerID, things["endpoints"]), Text: new(evil)}); err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +62,7 @@ func paths(things map[string]string) (list []string) {
 		}
 	}
 	evilQuery := "?status=404&operation=" + url.QueryEscape(evil) + "&code=" + url.QueryEscape(evil)
-	return append(list, "/portal/requests"+evilQuery, "/portal/requests?status="+url.QueryEscape(evil), "/portal/events?from="+url.QueryEscape(evil), "/portal/orders?prefix="+url.QueryEscape(evil), "/portal/enter?token="+url.QueryEscape(evil), "/portal/nothing")
+	return append(list, "/portal/requests"+evilQuery, "/portal/requests?status="+url.QueryEscape(evil), "/portal/events?from="+url.QueryEscape(evil), "/portal/orders?prefix="+url.QueryEscape(evil), "/portal/enter?token="+url.QueryEscape(evil), "/portal/sandbox?order="+things["tests"], "/portal/sandbox?order="+url.QueryEscape(evil), "/portal/orders/"+things["tests"], "/portal/nothing")
 }
 
 // TestTextsStayTexts: what programs send and endpoints answer stays a text on every page.
@@ -72,7 +75,7 @@ func TestTextsStayTexts(t *testing.T) {
 			t.Errorf("%s has %q\n%s", path, bad, body)
 		}
 	}
-	for _, path := range []string{Prefix, "/portal/requests", "/portal/requests/" + things["requests"], "/portal/events/" + things["events"], "/portal/endpoints", "/portal/keys", "/portal/orders/" + things["orders"]} {
+	for _, path := range []string{Prefix, "/portal/requests", "/portal/requests/" + things["requests"], "/portal/events/" + things["events"], "/portal/endpoints", "/portal/keys", "/portal/orders/" + things["orders"], "/portal/orders/" + things["tests"], "/portal/sandbox"} {
 		if _, body := admin.get(path); !strings.Contains(body, "&lt;img src=https://evil") {
 			t.Errorf("%s does not show the texts, so this test says nothing of it", path)
 		}

@@ -42,6 +42,7 @@ type Portal struct {
 	uses      *service.Service
 	publicURL string
 	requests  *requestlog.Log // nil: requests are not logged
+	api       API
 	cookies   site.Cookies
 	routes    []route
 	handler   http.Handler
@@ -52,12 +53,13 @@ type Options struct {
 	Env       env.Env
 	PublicURL string          // without a slash at its end
 	Requests  *requestlog.Log // of partners; nil: they are not logged
+	API       API
 }
 
 // New makes the portal over a service and its storage.
 func New(reads Reads, uses *service.Service, o Options) (*Portal, error) {
 	pages()
-	p := &Portal{env: o.Env, reads: reads, uses: uses, publicURL: o.PublicURL, requests: o.Requests, routes: table(),
+	p := &Portal{env: o.Env, reads: reads, uses: uses, publicURL: o.PublicURL, requests: o.Requests, api: o.API, routes: table(),
 		cookies: site.Cookies{Name: "portal", Path: Prefix, Secure: strings.HasPrefix(o.PublicURL, "https://")}}
 	forgery := http.NewCrossOriginProtection()
 	if err := forgery.AddTrustedOrigin(o.PublicURL); err != nil {

@@ -39,7 +39,7 @@ func (v *visit) now() commerce.Millis { return commerce.MillisOf(v.p.env.Now()) 
 
 // actor is the member as the actor of use cases.
 func (v *visit) actor() commerce.Actor {
-	return commerce.Actor{Kind: commerce.ActorMember, ID: v.member.ID, Mode: commerce.Live, TraceID: v.w.TraceID, Address: web.Address(v.Request)}
+	return commerce.Actor{Kind: commerce.ActorMember, ID: v.member.ID, Of: v.partner.ID, Mode: commerce.Live, TraceID: v.w.TraceID, Address: web.Address(v.Request)}
 }
 
 // caller is the actor with its partner.

@@ -44,6 +44,10 @@ const (
 	MerchantRefund  = "merchant_refund"
 )
 
+// SandboxActions are what can be done with a test order.
+var SandboxActions = []string{"pay", "decline", "pay_late", "expire_session", "courier_next", "courier_cancel", "courier_return", "courier_deliver",
+	"refund_fail", MerchantConfirm, MerchantCancel, MerchantRefund}
+
 // ActInSandbox has the customer, the courier, the bank or the merchant of a test order act, and returns
 // the order after that. The merchant's acts are those of the member of staff "sandbox". Errors: 409 wrong_status if the order is
 // not in a state for it; those of ConfirmOrder, CancelOrder and RefundOrder.

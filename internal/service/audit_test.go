@@ -98,6 +98,14 @@ func operatorActs(s *fixture.Shop, uses *service.Service) []anAct {
 			_, err := uses.ChangeEndpoint(ctx, operator, service.ChangeEndpoint{Owner: further, Text: new("The kiosk")})
 			return err
 		}, `"description":""`, `"description":"The kiosk"`},
+		{"make_fault", "", func() error {
+			_, err := uses.MakeFault(ctx, service.Caller{Actor: operator, Partner: fixture.Partner()}, commerce.Fault{Kind: commerce.FaultError, Calls: 3}, service.Once[commerce.Fault]{})
+			return err
+		}, nothing, `"faults":.*"error"`},
+		{"clear_faults", "", func() error {
+			_, err := uses.ClearFaults(ctx, service.Caller{Actor: operator, Partner: fixture.Partner()})
+			return err
+		}, `"faults":.*"error"`, `"faults":`},
 		{"delete_endpoint", "", func() error { return uses.DeleteEndpoint(ctx, operator, further) }, `"routes":\[\{"id":"whe_`, `"new_jobs":\["release_parked`},
 		{"make_key", "", func() error {
 			_, err := uses.MakeKey(ctx, operator, service.NewKey{PartnerID: fixture.PartnerID, Name: "Kiosk", Mode: commerce.Test})
@@ -364,8 +372,8 @@ var others = []string{
 	"RecordPaymentCallback", "RecordCourierUpdate", "KeepStrayCallback", // of providers
 	"AcceptLink",             // of sign-ins, where they are tested
 	"SaveView", "RemoveView", // of how a user likes the pages
-	"RecordExport",                              // writes its entry itself, which the test of the page reads
-	"ActInSandbox", "MakeFault", "TriggerEvent", // of partners with test keys; what they have the merchant do leaves its own entry
+	"RecordExport",                 // writes its entry itself, which the test of the page reads
+	"ActInSandbox", "TriggerEvent", // in test mode; what is played of the merchant leaves its own entry
 	"ReportOrder",   // of partners alone
 	"StartCheckout", // of staff it is CreateNativeOrder
 }

@@ -7,7 +7,8 @@ import (
 	"purveyor/internal/commit"
 )
 
-// ClearFaults ends all faults of a partner, and returns how many.
-func (s *Service) ClearFaults(ctx context.Context, partnerID string) (int, error) {
-	return commit.Do(ctx, s.committer, command.ClearFaults{PartnerID: partnerID})
+// ClearFaults ends all faults of the caller's partner, and returns how many.
+func (s *Service) ClearFaults(ctx context.Context, by Caller) (int, error) {
+	cmd := command.ClearFaults{PartnerID: by.Partner.ID}
+	return commit.Do(ctx, s.committer, auditPeople(by.Actor, deed{"clear_faults", "", by.Partner.ID}, commit.Keyed[int](cmd)))
 }

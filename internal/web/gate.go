@@ -78,14 +78,20 @@ func (g *Gate) Admit(w *Writer, r *http.Request) (Caller, error) {
 	case err != nil:
 		return caller, err
 	}
-	w.Partner = caller.Partner.ID
-	if err := g.partners.take(r.Context(), w.Header(), caller, now); err != nil {
+	if err := g.Count(w, r, caller); err != nil {
 		return caller, err
 	}
 	if !caller.Key.Admits(Address(r)) {
 		return caller, &Error{Status: http.StatusForbidden, Code: "address_not_allowed", Message: "This key may not be used from " + Address(r)}
 	}
 	return caller, nil
+}
+
+// Count counts the request of a caller, and refuses it beyond the limit (429). It sets the RateLimit
+// headers in either case.
+func (g *Gate) Count(w *Writer, r *http.Request, caller Caller) error {
+	w.Partner = caller.Partner.ID
+	return g.partners.take(r.Context(), w.Header(), caller, g.now())
 }
 
 // unauthorized says what is wrong with the key, and what to do.
@@ -153,7 +159,7 @@ func (g *Gate) lookUp(ctx context.Context, hash commerce.KeyHash, now time.Time)
 		delete(g.known, hash)
 		return Caller{}, ErrNoKey
 	}
-	known := &knownKey{caller: Caller{partner.Under(&key), key.Mode, &key}, until: now.Add(keyFreshness)}
+	known := &knownKey{caller: Caller{Partner: partner.Under(&key), Mode: key.Mode, Key: &key}, until: now.Add(keyFreshness)}
 	known.used.Store(int64(key.UsedOn))
 	if before := g.known[hash]; before != nil {
 		known.used.Store(max(before.used.Load(), int64(key.UsedOn)))

@@ -40,7 +40,7 @@ func (r *rates) GrantQuota(ctx context.Context, w commerce.RateWindow, limit, wa
 }
 
 func caller(partner string, mode commerce.Mode, limit int64) Caller {
-	return Caller{commerce.Partner{ID: partner, RateLimit: limit}, mode, &commerce.APIKey{}}
+	return Caller{Partner: commerce.Partner{ID: partner, RateLimit: limit}, Mode: mode, Key: &commerce.APIKey{}}
 }
 
 // admitted counts how many of n requests of a partner pass.

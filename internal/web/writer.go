@@ -178,6 +178,7 @@ type Caller struct {
 	Partner commerce.Partner
 	Mode    commerce.Mode // of the key
 	Key     *commerce.APIKey
+	Member  bool // the caller is a member of the partner, and Key stands for the member
 }
 
 // Error is a refusal with its HTTP status, for refusals that commerce has no kind
