@@ -3,6 +3,7 @@ package portal
 import (
 	"bytes"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"purveyor/internal/commerce"
@@ -49,11 +50,15 @@ func (v *visit) call(method, target string, body []byte) (*answer, error) {
 	if v.partner.Suspended {
 		return nil, &commerce.Error{Kind: commerce.KindForbidden, Code: "suspended", Message: "The merchant has suspended this access"}
 	}
-	r, err := http.NewRequestWithContext(v.Context(), method, target, bytes.NewReader(body))
+	at, err := url.ParseRequestURI(target)
 	if err != nil {
 		return nil, commerce.Invalid("path", "The path cannot be called")
 	}
-	r.RequestURI, r.RemoteAddr = target, v.RemoteAddr
+	r, err := http.NewRequestWithContext(v.Context(), method, "/", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.URL, r.RequestURI, r.RemoteAddr = at, target, v.RemoteAddr
 	r.Header.Set("User-Agent", "portal")
 	r.Header.Set(web.TraceHeader, v.w.TraceID)
 	if len(body) > 0 {

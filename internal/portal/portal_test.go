@@ -119,10 +119,16 @@ func (b *browser) do(r *http.Request) (status int, body string) {
 	return answer.StatusCode, string(text)
 }
 
-// logged logs a request of a partner, and returns its id.
+func keyOf(partnerID string, mode commerce.Mode) *commerce.APIKey {
+	return &commerce.APIKey{ID: fixture.KeyID(partnerID, mode), PartnerID: partnerID, Mode: mode}
+}
+
+// logged logs a request of a partner, with its test key if the call has none, and returns its id.
 func (s *shop) logged(partnerID string, c requestlog.Call) string {
 	s.t.Helper()
-	c.Key = &commerce.APIKey{ID: fixture.KeyID(partnerID, commerce.Live), PartnerID: partnerID, Mode: commerce.Live}
+	if c.Key == nil {
+		c.Key = keyOf(partnerID, commerce.Test)
+	}
 	c.At, c.Took, c.Method, c.Status, c.TraceID = time.Now(), 12*time.Millisecond, cmp.Or(c.Method, post), cmp.Or(c.Status, 200), cmp.Or(c.TraceID, strings.Repeat("a", 32))
 	s.log.Add(&c)
 	if err := s.log.Flush(s.t.Context()); err != nil {
@@ -301,7 +307,7 @@ var forms = map[string][]string{
 }
 
 // leavesNone are the acts that leave no entry of their own in the audit log here: they change nothing, or an order alone.
-var leavesNone = map[string]bool{"/endpoints/{id}/resume": true, "/replay": true, "/sandbox/act": true, "/sandbox/trigger": true}
+var leavesNone = map[string]bool{"/endpoints/{id}/resume": true, "/replay": true, "/sandbox/act": true, "/sandbox/trigger": true, "/requests/{id}/repeat": true}
 
 // form is the form of a route about things.
 func form(r route, things map[string]string) []string {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -17,6 +18,7 @@ import (
 var requestRoutes = []route{
 	{method: get, path: Prefix + "/requests", handle: (*visit).requests, word: "Requests", icon: "scroll-text"},
 	{method: get, path: Prefix + "/requests/{id}", handle: (*visit).request},
+	{method: post, path: Prefix + "/requests/{id}/repeat", changes: true, handle: (*visit).repeatRequest},
 }
 
 // requestsShown is how long partners see a request.
@@ -32,6 +34,13 @@ func (v *visit) requestsPlace() (place site.RequestsPlace, err error) {
 	place = site.RequestsPlace{Log: v.p.requests, PartnerID: v.partner.ID, Shown: requestsShown, Now: v.now(), URL: Prefix + "/requests", EventsURL: Prefix + "/events/", OrdersURL: Prefix + "/orders/", Base: v.p.publicURL}
 	if place.Zone, err = v.zone(); err == nil {
 		place.Keys, err = v.p.reads.APIKeys(v.Context(), v.partner.ID)
+	}
+	if err != nil {
+		return place, err
+	}
+	members, err := v.p.reads.Members(v.Context(), v.partner.ID)
+	for _, m := range members { // a member that calls from here stands in the log in the place of a key
+		place.Keys = append(place.Keys, commerce.APIKey{ID: m.ID, Name: m.Email})
 	}
 	return place, err
 }
@@ -66,7 +75,57 @@ func (v *visit) request() error {
 	if err != nil {
 		return err
 	}
-	return v.page("request", "Request", r)
+	return v.page("request", "Request", requestPage{r, v.NewKey()})
+}
+
+// requestPage is the data of the page "request".
+type requestPage struct {
+	site.Request
+	Key string
+}
+
+// endless is an operation whose answer does not end by itself.
+const endless = "streamOrderTracking"
+
+// Repeatable reports whether the request can be sent again from here: it was made in test mode, and all of it is known.
+func (p requestPage) Repeatable() bool {
+	whole := !p.Truncated && !p.Redacted() && (p.RequestBytes == 0 || p.RequestBody != "")
+	return whole && p.Mode == commerce.Test && (p.Method == get || p.Method == post) && p.Operation != endless
+}
+
+// repeatedPage is the data of the page "repeated".
+type repeatedPage struct {
+	Of     requestlog.Entry
+	Status int
+	Body   string // on several lines
+	Cut    bool   // there is more of it
+}
+
+// answerShown is how much of an answer a page shows.
+const answerShown = 64 << 10
+
+// repeatRequest sends a request of test mode again, with the member in the place of the key, and shows the answer.
+func (v *visit) repeatRequest() error {
+	place, err := v.requestsPlace()
+	if err != nil {
+		return err
+	}
+	r, err := place.Find(v.Context(), v.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	if !(requestPage{Request: r}).Repeatable() {
+		return commerce.Conflict("not_repeatable", "Only a request of test mode that is kept whole can be sent again from here")
+	}
+	a, err := v.call(r.Method, r.Path, []byte(r.RequestBody))
+	if err != nil {
+		return err
+	}
+	page := repeatedPage{Of: r.Entry, Status: a.status, Body: site.Indented(a.body.Bytes())}
+	if page.Cut = len(page.Body) > answerShown; page.Cut {
+		page.Body = strings.ToValidUTF8(page.Body[:answerShown], "")
+	}
+	return v.page("repeated", "Sent again", page)
 }
 
 // failure is how often an operation was answered with an error.

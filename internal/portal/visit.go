@@ -144,5 +144,8 @@ func (v *visit) refuse(err error) {
 // refusalPage is the data of the page "refused".
 type refusalPage struct{ Message, TraceID string }
 
+// TraceID is the trace id of the visit, and of the calls that it makes.
+func (v *visit) TraceID() string { return v.w.TraceID }
+
 // NewKey is for forms: the idempotency key of one act.
 func (v *visit) NewKey() string { return v.p.env.Text() }
