@@ -6,7 +6,6 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
 	"purveyor/internal/site"
-	"purveyor/internal/storage"
 )
 
 // partnerPage is the data of the page "partner".
@@ -68,11 +67,11 @@ func (v *visit) partner(p commerce.Partner) error {
 		return err
 	}
 	page.Health, page.Rotating = site.HealthOf(p, page.Endpoint), page.Endpoint.Previous(v.now()) != ""
-	waiting, err := v.jobsOf(p.ID, commerce.JobWaiting, commerce.JobParked)
+	waiting, err := site.JobsOf(v.Context(), v.o.reads, p.ID, commerce.JobWaiting, commerce.JobParked)
 	if err != nil {
 		return err
 	}
-	dead, err := v.jobsOf(p.ID, commerce.JobDead)
+	dead, err := site.JobsOf(v.Context(), v.o.reads, p.ID, commerce.JobDead)
 	if err != nil {
 		return err
 	}
@@ -95,24 +94,9 @@ func (v *visit) partner(p commerce.Partner) error {
 	return v.page("partner", p.Name, page)
 }
 
-// jobRoom bounds how many jobs of a partner are looked at.
-const jobRoom = 1000
-
-// jobsOf reads the jobs of a partner in some states, of each state at most jobRoom+1.
-func (v *visit) jobsOf(partnerID string, states ...commerce.JobState) (list []commerce.Job, err error) {
-	for _, state := range states {
-		some, err := v.o.reads.Jobs(v.Context(), storage.JobFilter{State: state, Owner: partnerID, Limit: jobRoom + 1})
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, some...)
-	}
-	return list, nil
-}
-
 // atMost is a number of jobs.
 func atMost(n int) string {
-	if n > jobRoom {
+	if n > site.JobRoom {
 		return "more than 1,000"
 	}
 	return site.Count(n, "event")

@@ -360,7 +360,7 @@ func TestEvents(t *testing.T) {
 			t.Errorf("%s: %d\n%s", act, status, page)
 		}
 		_, page := o.get("boss", partnerAt)
-		shows(t, page, map[string]string{"pause": "It was paused here", "resume": "Pause</button>"}[act])
+		shows(t, page, map[string]string{"pause": "The merchant paused it", "resume": "Pause</button>"}[act])
 	}
 	status, to := o.post("boss", partnerAt+"/test")
 	if status != http.StatusSeeOther || !strings.HasPrefix(to, partnerAt+"/events/evt_") {

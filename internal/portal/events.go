@@ -62,6 +62,7 @@ type eventPage struct {
 	Event     site.Event
 	Body      string // of the event, on several lines
 	Attempts  []commerce.WebhookAttempt
+	Fates     []site.Fate // what became of it, at each endpoint
 	Endpoints []shownEndpoint
 	Zone      *time.Location
 	Key       string
@@ -92,6 +93,9 @@ func (v *visit) event() error {
 		return err
 	}
 	if page.Endpoints, err = v.endpoints(); err != nil {
+		return err
+	}
+	if page.Fates, err = site.FatesOf(v.Context(), v.p.reads, v.partner, e, page.Attempts); err != nil {
 		return err
 	}
 	page.Event = site.EventWith(e, page.Attempts)

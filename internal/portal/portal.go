@@ -32,6 +32,7 @@ type Reads interface {
 	storage.Partners
 	storage.Endpoints
 	storage.Events
+	storage.Jobs
 	storage.People
 }
 

@@ -301,7 +301,7 @@ func at(r route, things map[string]string) string {
 // forms are forms that the acts would take.
 var forms = map[string][]string{
 	"/endpoints/new": {"url", "https://new.example", "event", "*"}, "/endpoints/{id}/edit": {"url", "https://new.example", "event", "*"}, "/endpoints/{id}/secret": {"hours", "24"},
-	"/keys/new": {"name", "New", "mode", "test"}, "/keys/{id}/rotate": {"hours", "24"}, "/settings/members": {"email", "new@p.example", "role", "read"}, "/settings/members/{id}/role": {"role", "admin"},
+	"/keys/new": {"name", "New", "mode", "test"}, "/keys/{id}/rotate": {"hours", "24"}, "/settings/members": {"email", "new@p.example", "role", "read"}, "/settings/members/{id}/role": {"role", "admin"}, "/settings/alarms": {"alarms", "ops@p.example"},
 	"/replay":      {"endpoint", "primary", "from", "2026-01-01"},
 	"/sandbox/act": {"order", "tests", "action", service.MerchantCancel}, "/sandbox/faults": {"kind", "error", "calls", "2"}, "/sandbox/trigger": {"event", string(commerce.WebhookReadyForPickup)},
 }
@@ -395,7 +395,7 @@ func TestRights(t *testing.T) {
 			done[e.Action] = true
 		}
 	}
-	for _, action := range []string{"make_endpoint", "change_endpoint", "rotate_secret", "pause_endpoint", "delete_endpoint", "test_endpoint", "make_key", "rotate_key", "revoke_key", "invite_member", "change_member", "remove_member", "resend_events", "make_fault", "clear_faults"} {
+	for _, action := range []string{"make_endpoint", "change_endpoint", "rotate_secret", "pause_endpoint", "delete_endpoint", "test_endpoint", "make_key", "rotate_key", "revoke_key", "invite_member", "change_member", "remove_member", "resend_events", "make_fault", "clear_faults", "update_partner"} {
 		if !done[action] {
 			t.Errorf("%s of a member is not audited: %v", action, done)
 		}

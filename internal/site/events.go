@@ -123,7 +123,9 @@ func HealthOf(p commerce.Partner, e commerce.Endpoint) Health {
 	case p.Suspended:
 		return Health{"bad", "Suspended", 0, 0, true, "The partner is suspended. Its events wait until that ends"}
 	case e.PausedFor == commerce.PausedOperator:
-		return Health{"bad", "Paused", e.PausedOn, 0, true, "It was paused here. Events wait until it is resumed"}
+		return Health{"bad", "Paused", e.PausedOn, 0, true, "The merchant paused it. Events wait until it is resumed"}
+	case e.PausedFor == commerce.PausedPartner:
+		return Health{"bad", "Paused", e.PausedOn, 0, true, "The partner paused it. Events wait until it is resumed"}
 	case e.PausedFor == commerce.PausedGone:
 		return Health{"bad", "Gone", e.PausedOn, 0, true, "It answered 410, which means that it is gone. Events wait until it is resumed"}
 	case e.PausedOn != 0:

@@ -1,4 +1,4 @@
-package backoffice
+package site
 
 import (
 	"strings"
@@ -38,13 +38,13 @@ func TestFateOfEvents(t *testing.T) {
 		{"job swept", p, commerce.Endpoint{}, []commerce.WebhookAttempt{{Status: 404}}, nil, "The endpoint answered 404: there is nothing at its URL. It is not tried again by itself", true, false, 0},
 		{"no URL then", p, commerce.Endpoint{}, nil, nil, "It was not sent: there was no callback URL when it happened", false, false, 0},
 		{"no URL", commerce.Partner{}, commerce.Endpoint{}, nil, nil, "It is not sent, because the partner has no callback URL", false, false, 0},
-		{"too many", p, commerce.Endpoint{}, nil, make([]commerce.Job, jobRoom+1), "Many events wait, and this may be one of them", false, false, 0},
+		{"too many", p, commerce.Endpoint{}, nil, make([]commerce.Job, JobRoom+1), "Many events wait, and this may be one of them", false, false, 0},
 	} {
 		got := fateOf(c.p, c.e, commerce.WebhookEvent{ID: "evt_1"}, c.attempts, c.jobs)
-		if got != (fate{c.want, c.failed, c.waits, c.next}) {
+		if got != (Fate{Sentence: c.want, Failed: c.failed, Waits: c.waits, Next: c.next}) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
-		if strings.HasSuffix(got.text, ".") {
+		if strings.HasSuffix(got.Sentence, ".") {
 			t.Errorf("%s has a full stop of its own", c.name)
 		}
 	}
