@@ -215,20 +215,20 @@ func (c partnerUpdate) Run(ctx context.Context, db *database) error {
 	if len(c.Store) > 0 || c.AllStores {
 		change.StoreIDs = &c.Store
 	}
+	if c.CallbackURL != nil && c.CallbackSecret == nil {
+		drawn, err := db.uses.DrawSecret("")
+		if err != nil {
+			return err
+		}
+		change.FirstSecret = drawn
+	}
 	p, err := changePartner(ctx, db, change)
 	if err != nil {
 		return err
 	}
-	drawn := ""
-	if c.CallbackURL != nil && c.CallbackSecret == nil && p.CallbackURL != "" && p.CallbackSecret == "" {
-		if drawn, _, err = db.uses.RotateSecret(ctx, operator(), service.RotateSecret{Owner: p.ID}); err != nil {
-			return err // the URL is kept, and the next update of it draws a secret
-		}
-		p.CallbackSecret = drawn
-	}
 	printPartner(p)
-	if drawn != "" {
-		printf("\nsecret           %s\n\nThe secret signs webhooks; it is shown only now.\n", drawn)
+	if p.CallbackSecret != "" && p.CallbackSecret == change.FirstSecret {
+		printf("\nsecret           %s\n\nThe secret signs webhooks; it is shown only now.\n", p.CallbackSecret)
 	}
 	return nil
 }

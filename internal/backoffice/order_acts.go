@@ -2,6 +2,7 @@ package backoffice
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,13 +24,22 @@ type askPage struct {
 	Act    action
 	Key    string // the idempotency key of the form
 	Typed  typedAct
-	Back   string  // the page that the act was sent from; empty: that of the order
-	Refund bool    // the act may give money back
+	Back   string // the page that the act was sent from; empty: that of the order
+	Refund bool   // the act may give money back
+	Pieces []piecesField
 	Since  []entry // what happened since the page was made that a refused form came from
 }
 
 // typedAct is what was typed into the form of an act.
-type typedAct struct{ Amount, Reason, Text, Refund, Minutes string }
+type typedAct struct{ Amount, Reason, Text, Refund, Minutes, By, Restock string }
+
+// piecesField asks how many pieces of a product are refunded.
+type piecesField struct {
+	Field string // its name in the form
+	Name  string // of the product
+	Left  int64  // the pieces that can be
+	Typed string
+}
 
 // asking is the handler of the page that asks for an act.
 func asking(name string) func(*visit) error {
@@ -59,6 +69,10 @@ func (v *visit) ask(o commerce.Order, name string) (page askPage, err error) {
 		}
 	}
 	page.Key, page.Refund = v.NewKey(), page.Payment != nil && page.Payment.Left() > 0
+	for _, l := range page.Order.PiecesLeft() {
+		i := slices.IndexFunc(page.Lines, func(s shownLine) bool { return s.ProductID == l.ProductID })
+		page.Pieces = append(page.Pieces, piecesField{piecesOf(l.ProductID), page.Lines[i].Name, l.Quantity, v.PostFormValue(piecesOf(l.ProductID))})
+	}
 	return page, nil
 }
 
@@ -77,7 +91,7 @@ func (v *visit) acted(o commerce.Order, name, said string, refused error) error 
 		return refused
 	}
 	page.Back = v.PostFormValue("back")
-	page.Typed = typedAct{v.PostFormValue("amount"), v.PostFormValue("reason"), v.PostFormValue("text"), v.PostFormValue("refund"), v.PostFormValue("minutes")}
+	page.Typed = typedAct{v.PostFormValue("amount"), v.PostFormValue("reason"), v.PostFormValue("text"), v.PostFormValue("refund"), v.PostFormValue("minutes"), v.PostFormValue("by"), v.PostFormValue("restock")}
 	if page.Order.UpdatedOn == v.seen() {
 		page.Key = v.formKey() // the same form again
 	}
@@ -172,24 +186,72 @@ func (v *visit) reason() (string, error) {
 	return reason, nil
 }
 
+// byLines says that a refund is of pieces and not of an amount.
+const byLines = "lines"
+
+// piecesOf is the field of a form for the pieces of a product.
+func piecesOf(productID string) string { return "pieces of " + productID }
+
 func (v *visit) refund(o commerce.Order) error {
-	reason, err := v.reason()
-	var amount int64
-	if err == nil {
-		amount, err = commerce.ParseScaled(strings.TrimPrefix(strings.TrimSpace(v.PostFormValue("amount")), "$"), 2)
-		if err != nil || amount <= 0 {
-			err = commerce.Invalid("amount", "The amount must be above 0, in dollars, like 4.50")
-		}
-	}
+	in, said, err := v.typedRefund(o)
 	var out service.Outcome[commerce.Refund]
 	if err == nil {
-		out, err = v.o.uses.RefundOrder(v.Context(), v.actor(), service.RefundOrder{Order: o, AmountCents: commerce.Cents(amount), Reason: reason}, once(v, awaited[commerce.Refund]))
+		out, err = v.o.uses.RefundOrder(v.Context(), v.actor(), in, once(v, awaited[commerce.Refund]))
 	}
-	said := commerce.Cents(amount).Dollars() + " is refunded"
 	if err == nil && out.Pending != nil {
-		said = commerce.Cents(amount).Dollars() + " is on its way back; the payment processor has not answered yet"
+		return v.acted(o, doRefund, said+" being refunded; the payment processor has not answered yet", nil)
 	}
-	return v.acted(o, doRefund, said, err)
+	return v.acted(o, doRefund, said+" refunded", err)
+}
+
+// typedRefund is the refund that was typed, and the begin of a sentence about it. Pieces beside an amount are refused, since
+// the larger of the two might go back by mistake.
+func (v *visit) typedRefund(o commerce.Order) (in service.RefundOrder, said string, err error) {
+	in = service.RefundOrder{Order: o}
+	if in.Reason, err = v.reason(); err != nil {
+		return in, "", err
+	}
+	lines, pieces, err := v.typedPieces(o)
+	in.Restock = v.PostFormValue("restock") != ""
+	byPieces := v.PostFormValue("by") == byLines
+	switch {
+	case err != nil:
+		return in, "", err
+	case !byPieces && (pieces > 0 || in.Restock):
+		return in, "", commerce.Invalid("by", "Choose whether an amount or pieces go back; pieces are typed, and an amount is chosen")
+	case byPieces && pieces == 0:
+		return in, "", commerce.Invalid("lines", "Please say how many pieces are refunded")
+	case pieces == 1:
+		in.Lines = lines
+		return in, "1 piece is", nil
+	case byPieces:
+		in.Lines = lines
+		return in, site.Count(pieces, "piece") + " are", nil
+	}
+	amount, err := commerce.ParseScaled(strings.TrimPrefix(strings.TrimSpace(v.PostFormValue("amount")), "$"), 2)
+	if err != nil || amount <= 0 {
+		err = commerce.Invalid("amount", "The amount must be above 0, in dollars, like 4.50")
+	}
+	in.AmountCents = commerce.Cents(amount)
+	return in, in.AmountCents.Dollars() + " is", err
+}
+
+// typedPieces are the pieces that were typed, and how many they are. Of which too few are left, the use case knows, as it knows
+// a repeat.
+func (v *visit) typedPieces(o commerce.Order) (lines []commerce.RefundLine, pieces int64, err error) {
+	for _, l := range o.PiecesLeft() {
+		text := strings.TrimSpace(v.PostFormValue(piecesOf(l.ProductID)))
+		if text == "" || text == "0" {
+			continue
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 || n > commerce.MaxQuantity {
+			return nil, 0, commerce.Invalid("lines", "The pieces of each product must be a whole number")
+		}
+		lines = append(lines, commerce.RefundLine{ProductID: l.ProductID, Quantity: n})
+		pieces += n
+	}
+	return lines, pieces, nil
 }
 
 func (v *visit) cancel(o commerce.Order) error {

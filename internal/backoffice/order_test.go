@@ -240,3 +240,57 @@ func TestResolve(t *testing.T) {
 		}
 	}
 }
+
+// TestRefundByPieces: the form refunds pieces with or without their way back into stock, no more than are left, and a double
+// click refunds once. The amount that stands in the form counts for nothing
+// then; pieces beside an amount that is chosen are refused.
+func TestRefundByPieces(t *testing.T) {
+	o := openOffice(t)
+	sold := o.stand(commerce.Processed, commerce.ByPickup, func(o *commerce.Order) {
+		o.Lines = []commerce.OrderLine{{ProductID: fixture.ProductID(0), Quantity: 3, PriceCents: 500}, {ProductID: fixture.ProductID(1), Quantity: 1, PriceCents: 300}}
+		o.SubtotalCents, o.TaxCents, o.TotalCents = 1800, 180, 1980
+	})
+	fixture.Change(t, o.Engine, commerce.Needs{Payments: []commerce.OrderKey{sold.Key()}}, func(*commerce.Rows, commerce.Millis) commerce.Changes {
+		return commerce.Changes{Payments: []commerce.Payment{{StoreID: sold.StoreID, OrderID: sold.ID, Processor: "stripe", SessionID: "cs_1", CapturedCents: 1980}}}
+	})
+	path := "/office/orders/" + sold.ID + "/" + doRefund
+	_, page := o.get("manager", path)
+	mustHave(t, page, "Pieces of Rye", "Up to 3", "Up to 1")
+	first, second := piecesOf(fixture.ProductID(0)), piecesOf(fixture.ProductID(1))
+	for _, wrong := range [][]string{{}, {first, "0", second, ""}, {first, "4"}, {first, "-1"}, {first, "1.5"}, {first, "much"}, {piecesOf("prd_none"), "1"}} {
+		fields := append([]string{"by", "lines", "reason", "Mould", "key", "k" + strings.Join(wrong, " "), "version", hidden(t, page, "version"), "amount", "19.80"}, wrong...)
+		status, again := o.post("manager", path, fields...)
+		if status != http.StatusBadRequest || !strings.Contains(again, `value="lines" checked`) {
+			t.Errorf("%v: %d\n%s", wrong, status, again)
+		}
+	}
+	for range 2 {
+		status, to := o.post("manager", path, "by", "lines", first, " 2 ", second, "", "restock", "yes", "reason", "Mould", "key", "once", "version", hidden(t, page, "version"), "amount", "19.80")
+		if status != http.StatusSeeOther {
+			t.Fatal(status, to)
+		}
+	}
+	made := o.Refunds(sold.Key())
+	if len(made) != 1 || made[0].AmountCents != 1100 || !made[0].Restock || len(made[0].Lines) != 1 || made[0].Lines[0].Quantity != 2 {
+		t.Errorf("%+v", made)
+	}
+	_, page = o.get("manager", path)
+	mustHave(t, page, "Up to 1", "$11.00 is on its way back")
+	if status, page := o.post("manager", path, "by", "lines", first, "2", "reason", "Mould", "key", "more", "version", hidden(t, page, "version")); status != http.StatusBadRequest {
+		t.Errorf("more than is left: %d\n%s", status, page)
+	}
+	for _, both := range [][]string{{first, "1"}, {"restock", "yes"}} { // of which one would be by mistake
+		if status, page := o.post("manager", path, append(both, "by", "amount", "amount", "3.30", "reason", "Mould", "key", "both")...); status != http.StatusBadRequest {
+			t.Errorf("%v and an amount: %d\n%s", both, status, page)
+		}
+	}
+	if status, _ := o.post("clerk", path, "by", "lines", first, "1", "reason", "Mould", "key", "clerk"); status != http.StatusForbidden {
+		t.Errorf("a clerk refunds: %d", status)
+	}
+	if status, to := o.post("manager", path, "by", "amount", "amount", "3.30", first, "0", "reason", "Mould", "key", "amount", "version", hidden(t, page, "version")); status != http.StatusSeeOther {
+		t.Error(status, to)
+	}
+	if made := o.Refunds(sold.Key()); len(made) != 2 || made[0].AmountCents+made[1].AmountCents != 1430 {
+		t.Errorf("%+v", made)
+	}
+}

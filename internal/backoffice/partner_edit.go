@@ -97,6 +97,7 @@ func (v *visit) editPartner(p commerce.Partner) error {
 	if err != nil {
 		return err
 	}
+	page.Key = v.NewKey()
 	return v.page("partner_edit", "Edit "+p.Name, page)
 }
 
@@ -109,11 +110,22 @@ func (v *visit) savePartner(p commerce.Partner) error {
 	if err == nil {
 		err = v.mayOf(commerce.MayManagePartners, wanted.StoreIDs)
 	}
+	change := service.UpdatePartner{ID: p.ID, Seen: form.Seen, Name: &wanted.Name, Scopes: &wanted.Scopes,
+		StoreIDs: &wanted.StoreIDs, RateLimit: &wanted.RateLimit, CallbackURL: &wanted.CallbackURL, AlarmAddresses: &wanted.AlarmAddresses}
+	secret, saved := "", commerce.Partner{}
 	if err == nil {
-		_, err = v.o.uses.UpdatePartner(v.Context(), v.caller().Actor, service.UpdatePartner{ID: p.ID, Seen: form.Seen, Name: &wanted.Name, Scopes: &wanted.Scopes,
-			StoreIDs: &wanted.StoreIDs, RateLimit: &wanted.RateLimit, CallbackURL: &wanted.CallbackURL, AlarmAddresses: &wanted.AlarmAddresses})
+		secret, err = v.o.uses.DrawSecret(v.PostFormValue("key"))
 	}
 	if err == nil {
+		if p.CallbackURL == "" {
+			change.FirstSecret = secret
+		}
+		saved, err = v.o.uses.UpdatePartner(v.Context(), v.caller().Actor, change)
+	}
+	switch {
+	case err == nil && saved.CallbackSecret == secret: // this form has drawn it, maybe when it was sent before
+		return v.page("partner_shown", saved.Name+" is saved", shownOnce{saved, []shownSecret{{"Secret", secret}}, "Events are signed with it. Give it to the partner in a safe way; it is shown only now."})
+	case err == nil:
 		return v.done(Prefix+"/partners/"+p.ID, wanted.Name+" is saved")
 	}
 	now, readErr := v.o.reads.Partner(v.Context(), p.ID)
@@ -124,6 +136,7 @@ func (v *visit) savePartner(p commerce.Partner) error {
 	if readErr != nil {
 		return readErr
 	}
+	page.Key = v.formKey()
 	err = page.Form.refusedAs(err, partnerValues(now), now.UpdatedOn)
 	return v.again(err, "partner_edit", "Edit "+p.Name, page)
 }

@@ -213,6 +213,47 @@ func TestPartnerIsMade(t *testing.T) {
 	}
 }
 
+// TestFirstCallbackURL: a form that sets the first callback URL of a partner draws a secret and shows it, and no later form does.
+func TestFirstCallbackURL(t *testing.T) {
+	o := openOffice(t)
+	o.narrow(fixture.StoreID)
+	partner := func() commerce.Partner {
+		p, err := o.Reader.Partner(t.Context(), fixture.PartnerID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	fixture.Change(t, o.Engine, commerce.Needs{Lock: true, Partners: []string{fixture.PartnerID}}, func(rows *commerce.Rows, _ commerce.Millis) commerce.Changes {
+		p, _ := rows.Partners.Get(fixture.PartnerID)
+		p.CallbackURL, p.CallbackSecret = "", ""
+		return commerce.Changes{Partners: []commerce.Partner{p}}
+	})
+	_, form := o.get("owner", partnerAt+"/edit")
+	sent := []string{"key", hidden(t, form, "key"), "version", hidden(t, form, "version")}
+	without := append(append(partnerForm()[:12:12], "callback-url", ""), sent...)
+	if status, page := o.post("owner", partnerAt+"/edit", without...); status != http.StatusSeeOther || partner().CallbackSecret != "" {
+		t.Fatalf("%d, a secret without a URL: %q\n%s", status, partner().CallbackSecret, page)
+	}
+	_, form = o.get("owner", partnerAt+"/edit")
+	sent = []string{"key", hidden(t, form, "key"), "version", hidden(t, form, "version")}
+	if status, _ := o.post("owner", partnerAt+"/edit", append(append(partnerForm()[:12:12], "callback-url", "ftp://x"), sent...)...); status != http.StatusBadRequest || partner().CallbackSecret != "" {
+		t.Errorf("a refused form: %d, %+v", status, partner())
+	}
+	for range 2 {
+		status, page := o.post("owner", partnerAt+"/edit", partnerForm(sent...)...)
+		if secret := partner().CallbackSecret; status != http.StatusOK || !strings.HasPrefix(secret, "whsec_") || !strings.Contains(html.UnescapeString(page), "<pre>"+secret+"</pre>") {
+			t.Fatalf("%d, %q\n%s", status, secret, page)
+		}
+	}
+	secret := partner().CallbackSecret
+	_, form = o.get("owner", partnerAt+"/edit")
+	again := append(append(partnerForm()[:12:12], "callback-url", "https://r.example/hook"), "key", hidden(t, form, "key"), "version", hidden(t, form, "version"))
+	if status, page := o.post("owner", partnerAt+"/edit", again...); status != http.StatusSeeOther || partner().CallbackSecret != secret {
+		t.Errorf("a later URL: %d, %q\n%s", status, partner().CallbackSecret, page)
+	}
+}
+
 // TestPartnerIsChanged: a page that is out of date is answered 409 with what changed; the form is
 // kept and works then.
 func TestPartnerIsChanged(t *testing.T) {

@@ -18,6 +18,7 @@ type UpdatePartner struct {
 	RateLimit      *int64
 	CallbackURL    *string
 	CallbackSecret *string
+	FirstSecret    string // for a callback URL, while there is no secret; empty: its events are not signed
 	AlarmAddresses *[]string
 	Suspended      *bool
 }
@@ -57,6 +58,9 @@ func (c UpdatePartner) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 	set(&p.RateLimit, c.RateLimit)
 	set(&p.CallbackURL, c.CallbackURL)
 	set(&p.CallbackSecret, c.CallbackSecret)
+	if p.CallbackURL != "" && p.CallbackSecret == "" {
+		p.CallbackSecret = c.FirstSecret
+	}
 	if c.AlarmAddresses != nil {
 		p.AlarmAddresses = eachOnce(*c.AlarmAddresses)
 	}

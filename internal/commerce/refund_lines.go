@@ -108,6 +108,14 @@ func (o Order) PriceRefund(lines []RefundLine) (priced []RefundLine, amount Cent
 	return priced, amount, nil
 }
 
+// PiecesLeft are the pieces of each product that can still be in a refund by line, each product once.
+func (o Order) PiecesLeft() (list []RefundLine) {
+	for _, d := range Demands(o.Lines) {
+		list = append(list, RefundLine{ProductID: d.ProductID, Quantity: max(0, o.piecesOf(d.ProductID)-o.LineRefunds.Of(d.ProductID).Quantity)})
+	}
+	return list
+}
+
 // addLine adds a line to a list that has each product once.
 func addLine(list []RefundLine, l RefundLine) []RefundLine {
 	for i := range list {

@@ -30,7 +30,7 @@ func (s *Service) CreatePartner(ctx context.Context, by commerce.Actor, p commer
 		return made, err
 	}
 	if p.CallbackURL != "" && p.CallbackSecret == "" {
-		if made.Secret, err = s.newSecret(draw); err != nil {
+		if made.Secret, err = s.DrawSecret(draw); err != nil {
 			return CreatedPartner{}, err
 		}
 		p.CallbackSecret = made.Secret

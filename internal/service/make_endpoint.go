@@ -31,7 +31,7 @@ func (s *Service) MakeEndpoint(ctx context.Context, by commerce.Actor, in NewEnd
 		return made, err
 	}
 	if made.Secret = in.Secret; made.Secret == "" {
-		if made.Secret, err = s.newSecret(""); err != nil {
+		if made.Secret, err = s.DrawSecret(""); err != nil {
 			return made, err
 		}
 	}

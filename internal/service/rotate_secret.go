@@ -28,16 +28,10 @@ func (s *Service) RotateSecret(ctx context.Context, by commerce.Actor, in Rotate
 		cmd.Overlap = 0
 	}
 	if cmd.Secret == "" {
-		if cmd.Secret, err = s.newSecret(in.Draw); err != nil {
+		if cmd.Secret, err = s.DrawSecret(in.Draw); err != nil {
 			return "", e, err
 		}
 	}
 	e, err = act(ctx, s, by, deed{"rotate_secret", "", in.Owner}, cmd)
 	return cmd.Secret, e, err
-}
-
-// newSecret makes a random secret in the form of Standard Webhooks.
-func (s *Service) newSecret(draw string) (string, error) {
-	b, err := s.random("secret", draw)
-	return commerce.StandardSecret(b), err
 }
