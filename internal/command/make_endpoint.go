@@ -23,6 +23,9 @@ func (c MakeEndpoint) Needs() commerce.Needs {
 	return n
 }
 
+// Access implements commit.Keyed. Only forms have a key, whose front checks the rights.
+func (c MakeEndpoint) Access(*commerce.Rows) error { return nil }
+
 // Decide refuses an endpoint that gets more than its maker may read (403), and a
 // seventeenth (409).
 func (c MakeEndpoint) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Endpoint, commerce.Changes, error) {

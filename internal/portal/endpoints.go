@@ -76,6 +76,7 @@ func (v *visit) endpoint(e shownEndpoint) error {
 // endpointForm is the data of the page "endpoint_edit".
 type endpointForm struct {
 	Name             string // in paths; empty: a new one
+	Key              string // of a new one: the text from which its secret is made
 	URL, Description string
 	Mode             commerce.Mode
 	Chosen           []string // kinds and groups of kinds
@@ -95,7 +96,7 @@ func patterns() []string {
 }
 
 func (v *visit) newEndpoint() error {
-	return v.page("endpoint_edit", "Add an endpoint", endpointForm{Patterns: patterns(), Chosen: []string{commerce.EveryEvent}})
+	return v.page("endpoint_edit", "Add an endpoint", endpointForm{Key: v.NewKey(), Patterns: patterns(), Chosen: []string{commerce.EveryEvent}})
 }
 
 // typedEndpoint is the form that was sent.
@@ -112,14 +113,15 @@ func (v *visit) typedEndpoint() (f endpointForm, err error) {
 	return f, err
 }
 
-// makeEndpoint adds an endpoint, and shows its secret once.
+// makeEndpoint adds an endpoint, and shows its secret once. A form that is sent twice adds one, and shows the same secret.
 func (v *visit) makeEndpoint() error {
 	f, err := v.typedEndpoint()
 	var made service.MadeEndpoint
 	if err == nil {
-		made, err = v.p.uses.MakeEndpoint(v.Context(), v.actor(), service.NewEndpoint{PartnerID: v.partner.ID, URL: f.URL, Description: f.Description, Route: commerce.Route{Events: f.Chosen, Mode: f.Mode}})
+		made, err = v.p.uses.MakeEndpoint(v.Context(), v.actor(), service.NewEndpoint{PartnerID: v.partner.ID, URL: f.URL, Description: f.Description, Route: commerce.Route{Events: f.Chosen, Mode: f.Mode}, Draw: v.draw()})
 	}
 	if err != nil {
+		f.Key = v.NewKey()
 		return v.again(err, "endpoint_edit", "Add an endpoint", f)
 	}
 	return v.page("shown", "The endpoint is there", shown{"Secret", made.Secret, "Events are signed with it. It is shown only now.", Prefix + "/endpoints"})

@@ -2,6 +2,8 @@ package service
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"net/url"
 	"unicode/utf8"
 
@@ -22,6 +24,7 @@ type NewEndpoint struct {
 	Description string
 	Secret      string // empty: the use case draws one
 	Route       commerce.Route
+	Draw        string // as RotateKey has it; a repeat by the same actor makes nothing more, and gets the same secret
 }
 
 // MakeEndpoint gives a partner another endpoint. Errors: 400; 403 if the actor calls with a
@@ -31,16 +34,24 @@ func (s *Service) MakeEndpoint(ctx context.Context, by commerce.Actor, in NewEnd
 		return made, err
 	}
 	if made.Secret = in.Secret; made.Secret == "" {
-		if made.Secret, err = s.DrawSecret(""); err != nil {
+		if made.Secret, err = s.DrawSecret(in.Draw); err != nil {
 			return made, err
 		}
 	}
 	if err := checkSecret(made.Secret); err != nil {
 		return made, err
 	}
+	o := Once[commerce.Endpoint]{Key: commerce.ReplyKey{PartnerID: by.ID, Op: "make_endpoint"}, Encode: func(e commerce.Endpoint) (int, []byte) { return 201, []byte(e.ID) }}
+	if in.Draw != "" { // which is not stored
+		o.Key.Key = fmt.Sprintf("%x", sha256.Sum256([]byte("call "+in.Draw)))
+		o.Fingerprint = sha256.Sum256(fmt.Append(nil, in))
+	}
 	in.Route.ID = s.newID(commerce.PrefixEndpoint)
-	made.Endpoint, err = act(ctx, s, by, deed{"make_endpoint", "", in.PartnerID},
-		command.MakeEndpoint{PartnerID: in.PartnerID, Actor: by, Route: in.Route, URL: in.URL, Secret: made.Secret, Text: in.Description})
+	cmd := command.MakeEndpoint{PartnerID: in.PartnerID, Actor: by, Route: in.Route, URL: in.URL, Secret: made.Secret, Text: in.Description}
+	out, err := once(ctx, s, Caller{Actor: by}, o, audited[commerce.Endpoint]{cmd, by, deed{"make_endpoint", "", in.PartnerID}}, neverRefused)
+	if made.Endpoint = out.Result; in.Draw != "" {
+		made.Endpoint = commerce.Endpoint{PartnerID: in.PartnerID, ID: string(out.Reply.Body)}
+	}
 	return made, err
 }
 
