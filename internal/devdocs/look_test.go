@@ -17,7 +17,7 @@ import (
 )
 
 // looked are pages of each sort.
-var looked = []string{"/docs", "/docs/start", "/docs/webhooks", "/docs/test-mode", "/docs/api", "/docs/api/errors", "/docs/api/orders", "/docs/api/reportOrder", "/docs/api/upsertProduct",
+var looked = []string{"/docs", "/docs/start", "/docs/webhooks", "/docs/test-mode", "/docs/portal", "/docs/api", "/docs/api/errors", "/docs/api/orders", "/docs/api/reportOrder", "/docs/api/upsertProduct",
 	"/docs/api/listEvents", "/docs/api/streamOrderTracking", "/docs/api/getOrderTimeline", "/docs/events", "/docs/events/order.refunded", "/docs/find?q=stock", "/docs/nothing"}
 
 // TestLook looks at pages on a phone and on a desk, light and dark: nothing scrolls sideways,
