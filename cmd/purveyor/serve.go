@@ -183,17 +183,18 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 	}
 	warnings := newWarnings()
 	fleet := courier.Fleet{Providers: watchAll(couriers.Providers, courier.Watch, warnings), Modes: couriers.Modes}
-	uses := service.New(db.Reader(), db, db.committer, service.Options{Jobs: db.runner, Answers: api.Answers{}, ReplyBytes: c.RepliesMiB << 20, Processors: processors.modes, Couriers: fleet, Geocoder: geocoder,
+	requests, err := newRequestLog(c.Server, db)
+	if err != nil {
+		return nil, err
+	}
+	uses := service.New(db.Reader(), db, db.committer, service.Options{LogsRequests: requests != nil, Jobs: db.runner, Answers: api.Answers{}, ReplyBytes: c.RepliesMiB << 20, Processors: processors.modes, Couriers: fleet, Geocoder: geocoder,
 		Sandboxes: service.Sandboxes{Payments: processors.sandbox, Couriers: couriers.sandbox}})
 	callbacks := inbound.New(env.Env{}, uses, processors.byName, couriers.Providers)
 	o.Queue, o.Reads, o.Uses, o.Runner = db.Engine, db.Engine.Reader(), uses, db.runner
 	o.Failed, o.Processors, o.Fleet, o.Geocoder = warnings.job, watchAll(processors.byName, payment.Watch, warnings), fleet, geocoder
 	o.Movers, o.Post = map[string]sandbox.Mover{courier.SandboxObjects: couriers.sandbox}, callbacks.FromSandbox(sandbox.NewSigner(env.Env{}, objects))
+	o.Requests = requests
 	effect.Start(o)
-	requests, err := newRequestLog(c.Server, db)
-	if err != nil {
-		return nil, err
-	}
 	office, err := newOffice(c.Server, db, uses, requests, baseURL)
 	if err != nil {
 		return nil, err

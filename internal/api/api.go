@@ -243,13 +243,15 @@ func (a *API) handle(route Route, operation string, w *web.Writer, r *http.Reque
 			return reply{}, false, scopeMissing(scope)
 		}
 	}
+	var fault commerce.FaultKind
 	if caller.Mode == commerce.Test && !caller.Member && !route.beyondFaults() {
-		if cut, err = a.hit(r.Context(), caller.Partner.ID, operation); err != nil {
+		if fault, err = a.hit(r, caller.Partner.ID, operation); err != nil {
 			return reply{}, false, err
 		}
 	}
 	answer, err = route.handler(a, &request{Request: r, Caller: caller, api: a, traceID: w.TraceID, w: w, seen: seen})
-	return answer, cut, err
+	answer.body = alter(answer.body, fault)
+	return answer, fault == commerce.FaultLostAnswer, err
 }
 
 func scopeMissing(scopes ...commerce.Scope) error {
@@ -368,6 +370,9 @@ var Routes = []Route{
 	{post, "/v1/keys/{key_id}/revoke", needs(commerce.ManageSelf), (*API).revokeKey},
 
 	{get, "/v1/sandbox/faults", needs(commerce.WriteOrders), inTest((*API).listFaults)},
+	{post, "/v1/certify/runs", needs(commerce.WriteOrders), inTest(startCertification)},
+	{get, "/v1/certify/runs/{run_id}", needs(commerce.WriteOrders), inTest((*API).getCertification)},
+	{post, "/v1/certify/ack", needs(commerce.WriteOrders), inTest((*API).ackCertification)},
 	{post, "/v1/sandbox/faults", needs(commerce.WriteOrders), inTest(makeFault)},
 	{post, "/v1/sandbox/faults/clear", needs(commerce.WriteOrders), inTest((*API).clearFaults)},
 	{post, "/v1/sandbox/trigger", needs(commerce.WriteOrders), inTest((*API).triggerEvent)},

@@ -1,48 +1,65 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"purveyor/internal/certify"
 	"purveyor/internal/commerce"
 	"purveyor/internal/web"
 )
 
-// beyondFaults reports whether faults leave the route alone: a test must be able to end them.
+// beyondFaults reports whether faults leave the route alone: a test must be able to end them, and a
+// certification to go on.
 func (r Route) beyondFaults() bool {
-	return strings.HasPrefix(r.Path, "/v1/sandbox/")
+	return strings.HasPrefix(r.Path, "/v1/sandbox/") || strings.HasPrefix(r.Path, "/v1/certify/")
 }
 
-// hit does to a call with a test key what the partner has asked for. cut: the call is to be done, and
-// its answer lost.
-func (a *API) hit(ctx context.Context, partnerID, operation string) (cut bool, err error) {
+// hit does to a call with a test key what the partner has asked for, or a certification. The kind that it
+// returns is what is left to be done: to the answer (see alter), or to the connection.
+func (a *API) hit(r *http.Request, partnerID, operation string) (commerce.FaultKind, error) {
 	now := a.now()
-	known, err := a.faults.of(ctx, a.reader.Faults, partnerID, now)
+	known, err := a.faults.of(r.Context(), a.reader.Faults, partnerID, now)
 	if err != nil || !known.mayHit(operation, commerce.MillisOf(now)) {
-		return false, err
+		return "", err
 	}
-	f, err := a.service.TakeFault(ctx, partnerID, operation)
+	f, err := a.service.TakeFault(r.Context(), partnerID, operation)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	switch f.Kind {
 	case commerce.FaultSlow:
-		return false, a.env.Sleep(ctx, f.Delay)
+		return "", a.env.Sleep(r.Context(), f.Delay)
 	case commerce.FaultError:
-		return false, &web.Error{Status: http.StatusInternalServerError, Code: "unavailable", Message: "The sandbox plays a service that cannot use its database; nothing was changed, try again"}
+		return "", &web.Error{Status: http.StatusInternalServerError, Code: "unavailable", Message: "The sandbox plays a service that cannot use its database; nothing was changed, try again"}
 	case commerce.FaultLimited:
-		return false, &web.Error{Status: http.StatusTooManyRequests, Code: "rate_limited", RetryAfter: 2, Message: "The sandbox plays a limit that is used up; wait"}
+		return "", &web.Error{Status: http.StatusTooManyRequests, Code: "rate_limited", RetryAfter: 2, Message: "The sandbox plays a limit that is used up; wait"}
 	case commerce.FaultStock:
-		return false, commerce.Conflict(commerce.CodeInsufficientStock, "Insufficient stock: the sandbox plays goods that are sold out")
+		return "", commerce.Conflict(commerce.CodeInsufficientStock, "Insufficient stock: the sandbox plays goods that are sold out")
+	case commerce.FaultShortPage:
+		query := r.URL.Query()
+		query.Set("limit", strconv.Itoa(certify.PageOfSync))
+		r.URL.RawQuery = query.Encode()
 	}
-	return f.Kind == commerce.FaultLostAnswer, nil
+	return f.Kind, nil
 }
 
-// faultFreshness is how long the faults of a partner are known without another look, as long as keys are.
-const faultFreshness = 2 * time.Second
+// alter puts what is not documented yet into an answer, which is otherwise as it was.
+func alter(body []byte, kind commerce.FaultKind) []byte {
+	switch end := bytes.LastIndexByte(body, '}'); {
+	case kind == commerce.FaultExtraField && end > 0:
+		return slices.Concat(body[:end], []byte(`,"added_later":{"note":"A field that is not documented yet"}`), body[end:])
+	case kind == commerce.FaultNewValue:
+		return bytes.Replace(body, []byte(`"status":"`), []byte(`"status":"later_`), 1)
+	}
+	return body
+}
 
 // faultCache knows the faults of the partners whose test keys call. The zero value is empty.
 type faultCache struct {
@@ -76,7 +93,7 @@ func (c *faultCache) of(ctx context.Context, read func(context.Context, string) 
 	if err != nil {
 		return known, err
 	}
-	known = knownFaults{stored.Active(commerce.MillisOf(now)), now.Add(faultFreshness)}
+	known = knownFaults{stored.Active(commerce.MillisOf(now)), now.Add(commerce.FaultFreshness)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known == nil {

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"slices"
+
 	"purveyor/internal/commerce"
 )
 
@@ -27,7 +29,9 @@ func (a *API) listFaults(r *request) (reply, error) {
 	}
 	list := []faultOut{}
 	for _, f := range stored.Active(commerce.MillisOf(a.now())) {
-		list = append(list, faultOf(f))
+		if slices.Contains(commerce.FaultKinds, f.Kind) { // and not one of a certification
+			list = append(list, faultOf(f))
+		}
 	}
 	return ok(struct {
 		OK     bool       `json:"ok"`

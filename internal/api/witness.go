@@ -95,6 +95,11 @@ func (s *witness) Answered(w *web.Writer, r *http.Request, at time.Time, took ti
 			s.aboutOrder(call.ResponseBody.OrderID)
 		}
 	}
+	if s.key.Mode == commerce.Test {
+		r.Header[requestlog.ConnectionHeader] = []string{r.RemoteAddr[strings.LastIndexByte(r.RemoteAddr, ':')+1:]}
+	} else {
+		delete(r.Header, requestlog.ConnectionHeader) // what a client sends there says nothing
+	}
 	s.place(&call, r)
 	if call.Status == http.StatusTooManyRequests && !s.api.limited.take(s.key, at) {
 		s.api.requests.Count(&call)

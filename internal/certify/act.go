@@ -1,26 +1,21 @@
 package certify
 
-import (
-	"time"
-
-	"purveyor/internal/commerce"
-)
+import "purveyor/internal/commerce"
 
 // Act is something that is done to the integration or to its orders. Fault, Do and Forge exclude each
 // other.
 type Act struct {
 	Key   string             `json:"key"` // unique in the run; an act that is done again under its key changes nothing more
-	Fault commerce.FaultKind `json:"fault,omitempty"`
+	Fault commerce.FaultKind `json:"fault,omitzero"`
 	// Operation is the one that the fault hits, Calls how often.
-	Operation string        `json:"operation,omitempty"`
-	Calls     int64         `json:"calls,omitempty"`
-	Delay     time.Duration `json:"delay,omitempty"`
+	Operation string `json:"operation,omitzero"`
+	Calls     int64  `json:"calls,omitzero"`
 	// Do is an action of the sandbox on the order with this id.
-	Do      string `json:"do,omitempty"`
-	OrderID string `json:"order_id,omitempty"`
+	Do      string `json:"do,omitzero"`
+	OrderID string `json:"order_id,omitzero"`
 	// Forge sends a webhook about this event to the endpoint.
-	Forge   Forgery `json:"forge,omitempty"`
-	EventID string  `json:"event_id,omitempty"`
+	Forge   Forgery `json:"forge,omitzero"`
+	EventID string  `json:"event_id,omitzero"`
 }
 
 // Forgery is what is wrong with a webhook.

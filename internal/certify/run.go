@@ -65,54 +65,55 @@ type Run struct {
 	Tasks      []Task          `json:"tasks"`  // that are to be done now
 	Checks     []Check         `json:"checks"` // of its groups, in the order of the script
 
-	Stage    int                 `json:"stage"` // of the script
-	StageOn  commerce.Millis     `json:"stage_on"`
-	Acts     []Act               `json:"acts,omitempty"`     // that are done
-	Posts    map[string]Post     `json:"posts,omitempty"`    // how events of an order are sent, by its external id
-	Forged   map[Forgery]Forged  `json:"forged,omitempty"`   // what became of webhooks that are not as they should be
-	Books    map[string]int      `json:"books,omitempty"`    // how often the partner's books have an event, by its id
-	Statuses map[string]string   `json:"statuses,omitempty"` // of orders in the partner's books, by their ids
-	AckNo    int                 `json:"ack_no"`             // how often the partner has named what its books have
-	Orders   map[string]string   `json:"orders,omitempty"`   // ids of the orders of tasks, by our number of them
-	Notes    map[string][]string `json:"notes,omitempty"`    // what a stage keeps for later ones
+	Stage    int                `json:"stage"` // of the script
+	StageOn  commerce.Millis    `json:"stage_on"`
+	Acts     []Act              `json:"acts,omitzero"`     // that are done
+	Posts    map[string]Post    `json:"posts,omitzero"`    // how events of an order are sent, by its external id
+	Forged   map[Forgery]Forged `json:"forged,omitzero"`   // what became of webhooks that are not as they should be
+	Books    map[string]int     `json:"books,omitzero"`    // how often the partner's books have an event, by its id
+	Statuses map[string]string  `json:"statuses,omitzero"` // of orders in the partner's books, by their ids
+	AckNo    int                `json:"ack_no"`             // how often the partner has named what its books have
+	Orders   map[string]string  `json:"orders,omitzero"`   // ids of the orders of tasks, by our number of them
+	Marks    map[string]int64   `json:"marks,omitzero"`    // what a stage keeps for its next look
+	Slowest  commerce.Millis    `json:"slowest"`            // the longest time that a stage took
 }
 
 // Goods are what the tasks sell.
 type Goods struct {
 	StoreID       string   `json:"store_id"`
 	Items         []Item   `json:"items"`                    // one piece of each is an order
-	DeliveryStore string   `json:"delivery_store,omitempty"` // empty: no store delivers
-	DeliveryItems []Item   `json:"delivery_items,omitempty"`
-	Address       *Address `json:"address,omitempty"` // in reach of DeliveryStore
+	DeliveryStore string   `json:"delivery_store,omitzero"` // empty: no store delivers
+	DeliveryItems []Item   `json:"delivery_items,omitzero"`
+	Address       *Address `json:"address,omitzero"` // in reach of DeliveryStore
 }
 
 // Task is something that the integration is asked to do.
 type Task struct {
 	ID    string `json:"id"`              // unique in the run
 	Do    string `json:"do"`              // report, checkout, cancel, refund, sync or ack
-	Order string `json:"order,omitempty"` // the number by which tasks name the order; of a report, its external id
+	Order string `json:"order,omitzero"` // the number by which tasks name the order; of a report, its external id
 	Text  string `json:"text"`            // for a person
-	Body  *Body  `json:"body,omitempty"`  // of the call that it asks for
+	Body  *Body  `json:"body,omitzero"`  // of the call that it asks for
 }
 
 // Body is the body of a call that a task asks for.
 type Body struct {
-	ExternalOrderID string   `json:"external_order_id,omitempty"`
-	StoreID         string   `json:"store_id,omitempty"`
-	Fulfillment     string   `json:"fulfillment_type,omitempty"`
-	Items           []Item   `json:"items,omitempty"`
-	SuccessURL      string   `json:"success_url,omitempty"`
-	CancelURL       string   `json:"cancel_url,omitempty"`
-	Address         *Address `json:"delivery_address,omitempty"`
-	AmountCents     int64    `json:"amount_cents,omitempty"`
-	RunID           string   `json:"run_id,omitempty"` // of an ack
+	ExternalOrderID string   `json:"external_order_id,omitzero"`
+	StoreID         string   `json:"store_id,omitzero"`
+	Fulfillment     string   `json:"fulfillment_type,omitzero"`
+	Items           []Item   `json:"items,omitzero"`
+	SuccessURL      string   `json:"success_url,omitzero"`
+	CancelURL       string   `json:"cancel_url,omitzero"`
+	Address         *Address `json:"delivery_address,omitzero"`
+	AmountCents     int64    `json:"amount_cents,omitzero"`
+	RunID           string   `json:"run_id,omitzero"` // of an ack
 }
 
 // Item is a line of an order.
 type Item struct {
 	ProductID string `json:"product_id"`
 	Quantity  int64  `json:"quantity"`
-	Price     int64  `json:"price,omitempty"` // in cents; checkouts have none
+	Price     int64  `json:"price,omitzero"` // in cents; checkouts have none
 }
 
 // Address is where an order goes to.
@@ -132,8 +133,8 @@ type Check struct {
 	ID       string   `json:"id"`
 	Group    Group    `json:"group"`
 	State    Verdict  `json:"state"`
-	Message  string   `json:"message,omitempty"`   // why it failed or was skipped
-	TraceIDs []string `json:"trace_ids,omitempty"` // of calls that show it
+	Message  string   `json:"message,omitzero"`   // why it failed or was skipped
+	TraceIDs []string `json:"trace_ids,omitzero"` // of calls that show it
 }
 
 // New begins a run. Groups that are not asked for are left out.

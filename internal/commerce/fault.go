@@ -17,11 +17,21 @@ const (
 	FaultStock      FaultKind = "insufficient_stock" // it is refused as if the goods were sold out
 )
 
-// FaultKinds are all of them.
+// The kinds that certification adds, which partners cannot ask for.
+const (
+	FaultExtraField FaultKind = "extra_field" // the answer has a field that is not documented
+	FaultNewValue   FaultKind = "new_value"   // the answer has a status that is not documented
+	FaultShortPage  FaultKind = "short_page"  // a page has few rows, and there is one more
+)
+
+// FaultKinds are those that partners can ask for.
 var FaultKinds = []FaultKind{FaultSlow, FaultError, FaultLostAnswer, FaultLimited, FaultStock}
 
 // StockOperations are the operations of the API that refuse for want of stock.
 var StockOperations = []string{"createCheckoutSession", "reportOrder", "confirmOrder", "adjustInventory"}
+
+// FaultFreshness is how long a process knows the faults of a partner without another look, as long as it knows keys.
+const FaultFreshness = 2 * time.Second
 
 // MaxFaults is the most faults of a partner, MaxFaultCalls the most calls that one hits.
 const (

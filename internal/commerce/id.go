@@ -35,6 +35,7 @@ const (
 	PrefixMember        = "mem_"
 	PrefixRequest       = "req_"
 	PrefixFault         = "flt_"
+	PrefixRun           = "run_"
 	prefixTimeline      = "tev_"
 )
 

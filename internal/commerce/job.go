@@ -27,6 +27,7 @@ const (
 	JobCheckDelivery   JobKind = "check_delivery"   // Subject: delivery, by its Ref; asks the provider after a silence
 	JobSandboxStep     JobKind = "sandbox_step"     // Subject: sandbox object; moves it on
 	JobMemberLink      JobKind = "mail_member_link" // Subject: member; the mail has a new link of the portal
+	JobCertify         JobKind = "certify"          // Subject: run of a certification; takes its next step
 	JobSandboxCallback JobKind = "sandbox_notice"   // Subject: sandbox object that holds a callback; sends it
 )
 

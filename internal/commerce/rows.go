@@ -59,6 +59,7 @@ type Needs struct {
 	EndedJobs     []JobKey // that the command ends. They are not loaded, and need not exist
 	Sandbox       []string // sandbox objects
 	Faults        []string // by partners
+	Certified     []string // certifications, by partners
 	Users         []string
 	Members       []string
 	Sessions      []string
@@ -96,6 +97,7 @@ type Rows struct {
 	Jobs          Table[JobKey, Job]
 	Sandbox       Table[string, SandboxObject]
 	Faults        Table[string, Faults]
+	Certified     Table[string, Certification]
 	Users         Table[string, User]
 	Members       Table[string, Member]
 	Sessions      Table[string, Session]
@@ -148,6 +150,7 @@ type Changes struct {
 	Sandbox        []SandboxObject
 	GoneSandbox    []string // sandbox objects that are deleted
 	Faults         []Faults
+	Certified      []Certification
 	Timeline       []TimelineEvent
 	Ledger         []LedgerEntry
 	Webhooks       []WebhookEvent

@@ -41,6 +41,9 @@ func (w *webhooks) deliver(ctx context.Context, job commerce.Job) jobs.Outcome {
 	case !found: // the event has expired
 		return w.done(job)
 	}
+	if played, over := w.play(ctx, job, p, event); over {
+		return played
+	}
 	return w.send(ctx, job, p, event)
 }
 
@@ -62,15 +65,20 @@ func (w *webhooks) event(ctx context.Context, job commerce.Job) (commerce.Webhoo
 	return event, ok, err
 }
 
+// post sends an event once.
+func (w *webhooks) post(ctx context.Context, p recipient, event commerce.WebhookEvent, at commerce.Millis) webhook.Result {
+	return w.Sender.Send(ctx, webhook.Request{
+		URL: p.endpoint.URL, ID: event.ID, Body: w.AppendWebhook(make([]byte, 0, len(event.Data)+roomBeside), event), At: at,
+		Secret: p.endpoint.Secret, PreviousSecret: p.endpoint.Previous(at),
+	})
+}
+
 // roomBeside is roughly the size of a webhook's body without its data.
 const roomBeside = 256
 
 func (w *webhooks) send(ctx context.Context, job commerce.Job, p recipient, event commerce.WebhookEvent) jobs.Outcome {
 	at := commerce.MillisOf(w.Env.Now())
-	result := w.Sender.Send(ctx, webhook.Request{
-		URL: p.endpoint.URL, ID: event.ID, Body: w.AppendWebhook(make([]byte, 0, len(event.Data)+roomBeside), event), At: at,
-		Secret: p.endpoint.Secret, PreviousSecret: p.endpoint.Previous(at),
-	})
+	result := w.post(ctx, p, event, at)
 	try := command.WebhookTry{Job: job, RetryAfter: result.RetryAfter, Jitter: w.Env.Jitter(),
 		Attempt: commerce.WebhookAttempt{PartnerID: event.PartnerID, Endpoint: p.endpoint.ID, EventID: event.ID, URL: commerce.WithoutPassword(p.endpoint.URL),
 			At: at, TookMs: result.TookMs, Status: result.Status, Error: result.Error, Answer: result.Answer}}

@@ -20,6 +20,7 @@ import (
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/outside/sms"
 	"purveyor/internal/outside/webhook"
+	"purveyor/internal/requestlog"
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
 )
@@ -52,6 +53,9 @@ type Options struct {
 	Fleet    courier.Fleet
 	Geocoder geocode.Geocoder
 
+	// Requests is where certification sees the calls of integrations; nil: there is none.
+	Requests *requestlog.Log
+
 	// Movers move objects of sandboxes, by the prefix of their ids.
 	Movers map[string]sandbox.Mover
 	// Post sends a sandbox's callbacks to the inbound path with that name; nil: there
@@ -74,11 +78,12 @@ const (
 	paymentPool = jobs.Pool("payments")
 	courierPool = jobs.Pool("couriers")
 	sandboxPool = jobs.Pool("sandbox")
+	certifyPool = jobs.Pool("certify")
 	holdPool    = jobs.Pool("holds") // of jobs that call no provider
 )
 
 // pools bounds the concurrent attempts of each pool.
-var pools = map[jobs.Pool]int{webhookPool: 256, messagePool: 32, paymentPool: 64, courierPool: 64, sandboxPool: 64, holdPool: 16}
+var pools = map[jobs.Pool]int{webhookPool: 256, messagePool: 32, paymentPool: 64, courierPool: 64, sandboxPool: 64, holdPool: 16, certifyPool: 8}
 
 // Start begins to do jobs, until the runner that it returns is stopped. The jobs of new
 // commits start at once.
@@ -101,6 +106,7 @@ func Start(o Options) *jobs.Runner {
 		commerce.JobCancelDelivery:  {Do: o.about(c.cancel), Pool: courierPool, Width: providerWidth},
 		commerce.JobCourierUpdate:   {Do: o.about(c.tell), Pool: courierPool, Width: providerWidth},
 		commerce.JobCheckDelivery:   {Do: o.about(c.check), Pool: courierPool, Width: providerWidth},
+		commerce.JobCertify:         {Do: certification{o}.step, Pool: certifyPool, Width: 1},
 		commerce.JobSandboxStep:     {Do: s.step, Pool: sandboxPool, Width: 1, Apart: true},
 		commerce.JobSandboxCallback: {Do: s.send, Pool: sandboxPool, Width: 1, Apart: true},
 	}})

@@ -95,6 +95,10 @@ func plain(part string) bool {
 // Header is a header of a request or an answer, with its name in lower case.
 type Header struct{ Name, Value string }
 
+// ConnectionHeader is written into requests in test mode before they are logged: the port that they came from,
+// which is the same for requests over one connection.
+const ConnectionHeader = "X-Connection-Port"
+
 const (
 	traceHeader   = "X-Trace-Id"
 	traceNo       = 15
@@ -106,7 +110,7 @@ const (
 // headerNames are the names that are written as one byte. The log has the numbers in its rows, so
 // new names are added at the end.
 var headerNames = []string{"", "Accept", "Content-Type", "Content-Length", "Content-Encoding", "Etag", "Idempotency-Key", "Idempotent-Replayed", "If-None-Match",
-	"Ratelimit-Limit", "Ratelimit-Remaining", "Ratelimit-Reset", "Retry-After", "Traceparent", "User-Agent", traceHeader, "Content-Type"}
+	"Ratelimit-Limit", "Ratelimit-Remaining", "Ratelimit-Reset", "Retry-After", "Traceparent", "User-Agent", traceHeader, "Content-Type", ConnectionHeader}
 
 // headerNo is the number of a canonical name in headerNames, or 0, and whether the log keeps the
 // header.
@@ -142,6 +146,8 @@ func headerNo(name string) (no byte, kept bool) {
 		return 14, true
 	case traceHeader:
 		return traceNo, true
+	case ConnectionHeader:
+		return 17, true
 	}
 	return 0, strings.HasPrefix(name, "Content-") || strings.HasPrefix(name, "Ratelimit-") || strings.HasPrefix(name, "Idempoten")
 }

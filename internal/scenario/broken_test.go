@@ -114,6 +114,13 @@ func (r faultyReader) Faults(ctx context.Context, partnerID string) (commerce.Fa
 	return r.Reader.Faults(ctx, partnerID)
 }
 
+func (r faultyReader) Certification(ctx context.Context, partnerID string) (commerce.Certification, error) {
+	if err := fault(&r.f.read); err != nil {
+		return commerce.Certification{}, err
+	}
+	return r.Reader.Certification(ctx, partnerID)
+}
+
 func (r faultyReader) Store(ctx context.Context, id string) (commerce.Store, error) {
 	if err := fault(&r.f.read); err != nil {
 		return commerce.Store{}, err

@@ -31,7 +31,7 @@ func deedOf(action string, job commerce.Job) deed {
 
 func isAboutOrder(kind commerce.JobKind) bool {
 	switch kind {
-	case commerce.JobDeliverWebhook, commerce.JobReleaseParked, commerce.JobMailAlarm, commerce.JobMemberLink, commerce.JobSandboxStep, commerce.JobSandboxCallback:
+	case commerce.JobDeliverWebhook, commerce.JobReleaseParked, commerce.JobMailAlarm, commerce.JobMemberLink, commerce.JobCertify, commerce.JobSandboxStep, commerce.JobSandboxCallback:
 		return false
 	}
 	return true

@@ -73,6 +73,10 @@ type Options struct {
 	// ReplyBytes is how many bytes of replies a partner with the default rate limit
 	// may have stored; 0: 1 GiB.
 	ReplyBytes int64
+	// LogsRequests: the calls of partners are logged, so that a certification can see them.
+	LogsRequests bool
+	// RequireCertified gives live keys to partners alone that have passed the certification.
+	RequireCertified bool
 	// SumsPage is how many orders MakeSums reads at once; 0: 1000.
 	SumsPage int
 }

@@ -18,6 +18,9 @@ type Partners interface {
 	// Faults reads the faults of a partner, ended ones too. The zero Faults: it never had one.
 	Faults(ctx context.Context, partnerID string) (commerce.Faults, error)
 
+	// Certification reads the newest certification of a partner. The zero Certification: it never began one.
+	Certification(ctx context.Context, partnerID string) (commerce.Certification, error)
+
 	// APIKeys reads the keys of a partner, the newest first.
 	APIKeys(ctx context.Context, partnerID string) ([]commerce.APIKey, error)
 	// EndingKeys reads the keys of all partners that end after one time and until another,

@@ -58,6 +58,7 @@ type services struct {
 	Keys       *KeysService
 	Requests   *RequestsService
 	Sandbox    *SandboxService
+	Certify    *CertifyService
 }
 
 // New makes a client of the service at a base URL such as "https://shop.example.com".
@@ -84,7 +85,7 @@ func New(baseURL, key string, o Options) (*Client, error) {
 	}
 	c.options.UserAgent = strings.TrimSpace(o.UserAgent + " purveyor-go/" + Version)
 	c.services = services{&ServiceService{c}, &StoresService{c}, &CategoriesService{c}, &ProductsService{c}, &InventoryService{c},
-		&CheckoutService{c}, &OrdersService{c}, &DeliveryService{c}, &EventsService{c}, &EndpointsService{c}, &KeysService{c}, &RequestsService{c}, &SandboxService{c}}
+		&CheckoutService{c}, &OrdersService{c}, &DeliveryService{c}, &EventsService{c}, &EndpointsService{c}, &KeysService{c}, &RequestsService{c}, &SandboxService{c}, &CertifyService{c}}
 	return c, nil
 }
 

@@ -480,6 +480,160 @@ func (v NewFault) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
+var membersOfNewCertification = setOf("webhook_url", "groups")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *NewCertification) UnmarshalJSON(text []byte) error {
+	type plain NewCertification
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfNewCertification)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v NewCertification) MarshalJSON() ([]byte, error) {
+	type plain NewCertification
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfCertificationTask = setOf("id", "do", "order", "text", "body")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *CertificationTask) UnmarshalJSON(text []byte) error {
+	type plain CertificationTask
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfCertificationTask)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v CertificationTask) MarshalJSON() ([]byte, error) {
+	type plain CertificationTask
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfCertificationTaskBody = setOf("external_order_id", "store_id", "fulfillment_type", "items", "success_url", "cancel_url", "delivery_address", "amount_cents", "run_id")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *CertificationTaskBody) UnmarshalJSON(text []byte) error {
+	type plain CertificationTaskBody
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfCertificationTaskBody)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v CertificationTaskBody) MarshalJSON() ([]byte, error) {
+	type plain CertificationTaskBody
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfCertificationTaskItem = setOf("product_id", "quantity", "price")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *CertificationTaskItem) UnmarshalJSON(text []byte) error {
+	type plain CertificationTaskItem
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfCertificationTaskItem)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v CertificationTaskItem) MarshalJSON() ([]byte, error) {
+	type plain CertificationTaskItem
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfCertificationCheck = setOf("id", "group", "title", "state", "message", "trace_ids")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *CertificationCheck) UnmarshalJSON(text []byte) error {
+	type plain CertificationCheck
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfCertificationCheck)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v CertificationCheck) MarshalJSON() ([]byte, error) {
+	type plain CertificationCheck
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfCertification = setOf("id", "state", "groups", "webhook_url", "began_on", "ends_on", "tasks", "checks", "certified_on")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *Certification) UnmarshalJSON(text []byte) error {
+	type plain Certification
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfCertification)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v Certification) MarshalJSON() ([]byte, error) {
+	type plain Certification
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfCertificationReply = setOf("ok", "run", "trace_id")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *CertificationReply) UnmarshalJSON(text []byte) error {
+	type plain CertificationReply
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfCertificationReply)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v CertificationReply) MarshalJSON() ([]byte, error) {
+	type plain CertificationReply
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfCertificationFound = setOf("ok", "run")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *CertificationFound) UnmarshalJSON(text []byte) error {
+	type plain CertificationFound
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfCertificationFound)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v CertificationFound) MarshalJSON() ([]byte, error) {
+	type plain CertificationFound
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfCertificationAck = setOf("run_id", "event_ids", "orders")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *CertificationAck) UnmarshalJSON(text []byte) error {
+	type plain CertificationAck
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfCertificationAck)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v CertificationAck) MarshalJSON() ([]byte, error) {
+	type plain CertificationAck
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfCertificationOrder = setOf("order_id", "status")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *CertificationOrder) UnmarshalJSON(text []byte) error {
+	type plain CertificationOrder
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfCertificationOrder)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v CertificationOrder) MarshalJSON() ([]byte, error) {
+	type plain CertificationOrder
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfCertificationAcked = setOf("ok", "run_id", "events", "trace_id")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *CertificationAcked) UnmarshalJSON(text []byte) error {
+	type plain CertificationAcked
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfCertificationAcked)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v CertificationAcked) MarshalJSON() ([]byte, error) {
+	type plain CertificationAcked
+	return marshal(plain(v), v.Extra)
+}
+
 var membersOfFault = setOf("id", "kind", "operation", "calls", "calls_left", "delay_ms", "expires_on")
 
 // UnmarshalJSON keeps members without a field in Extra.

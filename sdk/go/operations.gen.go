@@ -51,6 +51,9 @@ var (
 	opMakeKey               = operation[none, NewKey, IssuedKey]{"POST", "/v1/keys", false}
 	opRotateKey             = operation[none, RotateRequest, RotatedKey]{"POST", "/v1/keys/{key_id}/rotate", false}
 	opRevokeKey             = operation[none, EmptyRequest, KeyReply]{"POST", "/v1/keys/{key_id}/revoke", false}
+	opStartCertification    = operation[none, NewCertification, CertificationReply]{"POST", "/v1/certify/runs", true}
+	opGetCertification      = operation[none, none, CertificationFound]{"GET", "/v1/certify/runs/{run_id}", false}
+	opAckCertification      = operation[none, CertificationAck, CertificationAcked]{"POST", "/v1/certify/ack", false}
 	opListFaults            = operation[none, none, FaultList]{"GET", "/v1/sandbox/faults", false}
 	opMakeFault             = operation[none, NewFault, FaultReply]{"POST", "/v1/sandbox/faults", true}
 	opClearFaults           = operation[none, EmptyRequest, ClearedFaults]{"POST", "/v1/sandbox/faults/clear", false}

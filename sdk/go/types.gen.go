@@ -103,6 +103,10 @@ const (
 	ErrorCodeInProgress ErrorCode = "in_progress"
 	// there are as many of these as there may be
 	ErrorCodeLimitReached ErrorCode = "limit_reached"
+	// the service keeps no log of requests, by which a certification sees what an integration does
+	ErrorCodeRequestLogOff ErrorCode = "request_log_off"
+	// the merchant gives live keys to integrations that have passed the certification
+	ErrorCodeNotCertified ErrorCode = "not_certified"
 	// a key cannot revoke itself
 	ErrorCodeOwnKey ErrorCode = "own_key"
 	// the endpoint is paused, or was paused by the merchant
@@ -834,6 +838,172 @@ type NewFault struct {
 	Calls int64 `json:"calls"`
 	// Of `slow` alone; 3000 if left out.
 	DelayMs *int64 `json:"delay_ms,omitempty"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// CertifyGroup: A part of the script that can be run alone. Others may be added.
+//
+// - `calls`: keys, repeats and answers of calls
+// - `manners`: limits, polls, pages and connections
+// - `webhooks`: signatures, repeats and order of webhooks
+// - `stories`: what becomes of orders
+// - `repair`: what an endpoint that fails has missed
+//
+// More values may be added.
+type CertifyGroup string
+
+const (
+	CertifyGroupCalls    CertifyGroup = "calls"
+	CertifyGroupManners  CertifyGroup = "manners"
+	CertifyGroupWebhooks CertifyGroup = "webhooks"
+	CertifyGroupStories  CertifyGroup = "stories"
+	CertifyGroupRepair   CertifyGroup = "repair"
+)
+
+// NewCertification is a schema of the API document.
+type NewCertification struct {
+	// The URL of one of your endpoints. If left out, the first that takes events of test orders.
+	WebhookURL *string `json:"webhook_url,omitempty"`
+	// If left out, all. Only a run of all groups certifies.
+	Groups []CertifyGroup `json:"groups,omitzero"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// CertificationTask is a schema of the API document.
+type CertificationTask struct {
+	// Unique in the run. The `Idempotency-Key` of the call may be made of it.
+	ID string `json:"id"`
+	// What is asked for. Others may be added.
+	Do CertificationTaskDo `json:"do"`
+	// The number by which tasks name the order; of a report, its `external_order_id`.
+	Order *string `json:"order,omitempty"`
+	// The same in words.
+	Text string                 `json:"text"`
+	Body *CertificationTaskBody `json:"body,omitempty"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// CertificationTaskBody: The body of the call that a task asks for, as far as the task gives it.
+type CertificationTaskBody struct {
+	ExternalOrderID *string                 `json:"external_order_id,omitempty"`
+	StoreID         *string                 `json:"store_id,omitempty"`
+	FulfillmentType FulfillmentType         `json:"fulfillment_type,omitempty"`
+	Items           []CertificationTaskItem `json:"items,omitzero"`
+	SuccessURL      *string                 `json:"success_url,omitempty"`
+	CancelURL       *string                 `json:"cancel_url,omitempty"`
+	DeliveryAddress *DeliveryAddress        `json:"delivery_address,omitempty"`
+	// A whole number of cents.
+	AmountCents *int64  `json:"amount_cents,omitempty"`
+	RunID       *string `json:"run_id,omitempty"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// CertificationTaskItem is a schema of the API document.
+type CertificationTaskItem struct {
+	ProductID string `json:"product_id"`
+	Quantity  int64  `json:"quantity"`
+	// A whole number of cents.
+	Price *int64 `json:"price,omitempty"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// CertificationCheck is a schema of the API document.
+type CertificationCheck struct {
+	ID    string       `json:"id"`
+	Group CertifyGroup `json:"group"`
+	// What the check wants.
+	Title string `json:"title"`
+	// Others may be added.
+	State CertificationCheckState `json:"state"`
+	// Why it has failed or was skipped.
+	Message *string `json:"message"`
+	// Calls that show it.
+	TraceIDs []string `json:"trace_ids"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// Certification is a schema of the API document.
+type Certification struct {
+	ID string `json:"id"`
+	// `ended`: its time was up. Others may be added.
+	State      CertificationState `json:"state"`
+	Groups     []CertifyGroup     `json:"groups"`
+	WebhookURL string             `json:"webhook_url"`
+	// A time as Unix milliseconds, UTC.
+	BeganOn UnixMillis `json:"began_on"`
+	// A time as Unix milliseconds, UTC.
+	EndsOn UnixMillis           `json:"ends_on"`
+	Tasks  []CertificationTask  `json:"tasks"`
+	Checks []CertificationCheck `json:"checks"`
+	// When you first passed a run of all groups, in Unix milliseconds.
+	CertifiedOn *UnixMillis `json:"certified_on"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// CertificationReply is a schema of the API document.
+type CertificationReply struct {
+	// Always `true` in an answer that succeeds.
+	OK  bool          `json:"ok"`
+	Run Certification `json:"run"`
+	// The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call.
+	TraceID string `json:"trace_id"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// CertificationFound is a schema of the API document.
+type CertificationFound struct {
+	// Always `true` in an answer that succeeds.
+	OK  bool          `json:"ok"`
+	Run Certification `json:"run"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// CertificationAck is a schema of the API document.
+type CertificationAck struct {
+	RunID    string               `json:"run_id"`
+	EventIDs []string             `json:"event_ids"`
+	Orders   []CertificationOrder `json:"orders,omitzero"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// CertificationOrder is a schema of the API document.
+type CertificationOrder struct {
+	OrderID string `json:"order_id"`
+	Status  string `json:"status"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// CertificationAcked is a schema of the API document.
+type CertificationAcked struct {
+	// Always `true` in an answer that succeeds.
+	OK    bool   `json:"ok"`
+	RunID string `json:"run_id"`
+	// How many entries this answer has.
+	Events int64 `json:"events"`
+	// The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call.
+	TraceID string `json:"trace_id"`
 
 	// Extra holds the members that this version of the SDK does not know.
 	Extra Extra `json:"-"`
@@ -2694,6 +2864,44 @@ type GetReadinessQuery struct {
 	// With `1` the answer is about reads alone, which go on while the database takes no writes.
 	Reads GetReadinessQueryReads `json:"reads"`
 }
+
+// CertificationTaskDo: What is asked for. Others may be added.
+//
+// More values may be added.
+type CertificationTaskDo string
+
+const (
+	CertificationTaskDoReport   CertificationTaskDo = "report"
+	CertificationTaskDoCheckout CertificationTaskDo = "checkout"
+	CertificationTaskDoCancel   CertificationTaskDo = "cancel"
+	CertificationTaskDoRefund   CertificationTaskDo = "refund"
+	CertificationTaskDoSync     CertificationTaskDo = "sync"
+	CertificationTaskDoAck      CertificationTaskDo = "ack"
+)
+
+// CertificationCheckState: Others may be added.
+//
+// More values may be added.
+type CertificationCheckState string
+
+const (
+	CertificationCheckStatePending CertificationCheckState = "pending"
+	CertificationCheckStatePassed  CertificationCheckState = "passed"
+	CertificationCheckStateFailed  CertificationCheckState = "failed"
+	CertificationCheckStateSkipped CertificationCheckState = "skipped"
+)
+
+// CertificationState: `ended`: its time was up. Others may be added.
+//
+// More values may be added.
+type CertificationState string
+
+const (
+	CertificationStateRunning CertificationState = "running"
+	CertificationStatePassed  CertificationState = "passed"
+	CertificationStateFailed  CertificationState = "failed"
+	CertificationStateEnded   CertificationState = "ended"
+)
 
 // ListRequestsQueryMethod is a schema of the API document.
 type ListRequestsQueryMethod string

@@ -58,6 +58,9 @@ var methods = map[string]string{
 	"actInSandbox":          "Sandbox.Act",
 	"triggerEvent":          "Sandbox.Trigger",
 	"listFaults":            "Sandbox.Faults",
+	"startCertification":    "Certify.Start",
+	"getCertification":      "Certify.Get",
+	"ackCertification":      "Certify.Ack",
 	"makeFault":             "Sandbox.Fault",
 	"clearFaults":           "Sandbox.ClearFaults",
 }

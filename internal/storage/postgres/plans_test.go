@@ -71,7 +71,7 @@ func fillTables(t *testing.T, url string, rows int) {
 	defer conn.Close(ctx)
 	for _, p := range schema.Plains {
 		found, _ := conn.Query(ctx, `SELECT CASE
-			WHEN table_name IN ('endpoints', 'faults') AND column_name = 'partner_id' THEN '''partner_id_'' || i'
+			WHEN table_name IN ('endpoints', 'faults', 'certifications') AND column_name = 'partner_id' THEN '''partner_id_'' || i'
 			WHEN table_name = 'partners' AND column_name = 'id' THEN '''partner_id_'' || i'
 			WHEN column_name = 'slot' THEN 'i % 5'
 			WHEN column_name = 'state' THEN '(ARRAY[''waiting'', ''parked'', ''dead''])[1 + i % 3]'
@@ -158,6 +158,7 @@ var (
 		"refunds":          {{"store_id", "id"}, {"store_id", "order_id"}},
 		"sandbox_objects":  {{"id"}},
 		"faults":           {{"partner_id"}},
+		"certifications":   {{"partner_id"}},
 		"deliveries":       {{"store_id", "order_id"}},
 		"attention":        {{"store_id", "order_id"}, {"store_id = ANY"}, {"since"}, {"store_id", "ROW(since, order_id, code) >"}},
 		"mail_counts":      {{"owner", "name"}},

@@ -368,10 +368,21 @@ func (r Reader) Partners(ctx context.Context) ([]commerce.Partner, error) {
 // Faults reads the faults of a partner.
 func (r Reader) Faults(ctx context.Context, partnerID string) (commerce.Faults, error) {
 	f, err := one(ctx, r, &schema.Faults, partnerID)
-	if errors.Is(err, storage.ErrNotFound) {
-		err = nil
+	return f, unless(err, storage.ErrNotFound)
+}
+
+// Certification reads the newest certification of a partner.
+func (r Reader) Certification(ctx context.Context, partnerID string) (commerce.Certification, error) {
+	c, err := one(ctx, r, &schema.Certifications, partnerID)
+	return c, unless(err, storage.ErrNotFound)
+}
+
+// unless is an error, or nil in place of one that is none here.
+func unless(err, none error) error {
+	if errors.Is(err, none) {
+		return nil
 	}
-	return f, err
+	return err
 }
 
 // APIKeys reads the keys of a partner.

@@ -12,7 +12,7 @@ var All = []Described{
 	&Partners, &APIKeys, &FormerKeys, &Stores, &Categories, &ProductStores, &Products, &Stock, &StockMoves, &StockNotes,
 	&Orders, &ExternalIDs, &Customers, &Replies, &StoredReplies,
 	&Payments, &Refunds, &Ledger, &Deliveries, &Attention, &StrayCallbacks,
-	&Endpoints, &Mails, &Jobs, &NewJobs, &SandboxObjects, &Faults, &Places,
+	&Endpoints, &Mails, &Jobs, &NewJobs, &SandboxObjects, &Faults, &Certifications, &Places,
 	&Timeline, &WebhookEvents, &Attempts, &Outbox, &Audit,
 	&Users, &Members, &Sessions, &SignInLinks, &SignInCounts, &SavedViews,
 	&HourSums, &SumPositions, &FeedPlaces, &ProductNews,

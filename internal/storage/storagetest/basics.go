@@ -96,6 +96,7 @@ func changeRows(t *testing.T, db Database) {
 	o.InventoryDeducted, o.Confirmed, o.ReadyForPickupAt, o.PickedUpAt = false, false, 117, 118
 	o.RefundedFrom, o.RefundStopped, o.Restocked, o.HeldUntil = "", false, false, 0
 	o.UpdatedOn, o.Events, o.NotifiedOn = 120, 3, 121
+	c.Certified[0] = commerce.Certification{PartnerID: "ptn_1", RunID: "run_2", Run: "{}", EndsOn: 132, Version: 133, UpdatedOn: 134}
 	c.Faults[0] = commerce.Faults{PartnerID: "ptn_1", UpdatedOn: 131}
 	fixed := c
 	fixed.Replies, fixed.External, fixed.Customers = nil, nil, nil

@@ -42,6 +42,12 @@ func keyHolder(t *testing.T, db Database) {
 	if faults, err := e.Reader().Faults(context.Background(), "ptn_0"); err != nil || len(faults.List) > 0 {
 		t.Errorf("another partner has faults %+v, %v", faults, err)
 	}
+	if certified, err := e.Reader().Certification(context.Background(), "ptn_1"); err != nil || certified != c.Certified[0] {
+		t.Errorf("certification %+v, %v; want %+v", certified, err, c.Certified[0])
+	}
+	if certified, err := e.Reader().Certification(context.Background(), "ptn_0"); err != nil || certified != (commerce.Certification{}) {
+		t.Errorf("another partner has the certification %+v, %v", certified, err)
+	}
 	list, err := e.Reader().Partners(context.Background())
 	if err != nil || len(list) != 1 || list[0].Name != c.Partners[0].Name {
 		t.Errorf("partners %+v, %v", list, err)

@@ -77,6 +77,7 @@ func sample() commerce.Changes {
 		SignInCounts: []commerce.SignInCount{{ID: "address 192.0.2.1", Since: 46, Failures: 47}},
 		Faults: []commerce.Faults{{PartnerID: "ptn_1", List: []commerce.Fault{{ID: "flt_1", Kind: commerce.FaultSlow, Operation: "getOrder", Calls: 86, Left: 87,
 			Delay: 88 * time.Millisecond, ExpiresOn: 89}, {ID: "flt_2", Kind: commerce.FaultError}}, UpdatedOn: 90}},
+		Certified:    []commerce.Certification{{PartnerID: "ptn_1", RunID: "run_1", Running: true, Run: `{"id":"run_1"}`, EndsOn: 91, Version: 92, CertifiedOn: 93, UpdatedOn: 94}},
 		SavedViews:   []commerce.SavedView{{SavedViewKey: commerce.SavedViewKey{UserID: "usr_1", Name: "Late ones"}, Query: "status=paid", UpdatedOn: 48}},
 		HourSums:     []commerce.DaySums{sampleSums()},
 		SumPositions: []commerce.SumPosition{{Name: commerce.SumRun, At: 50, Worker: "w", LeasedUntil: 51}},

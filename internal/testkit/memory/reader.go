@@ -221,6 +221,14 @@ func (r reader) Faults(_ context.Context, partnerID string) (commerce.Faults, er
 	return f, err
 }
 
+func (r reader) Certification(_ context.Context, partnerID string) (commerce.Certification, error) {
+	c, err := one(r, &schema.Certifications, partnerID)
+	if errors.Is(err, storage.ErrNotFound) {
+		err = nil
+	}
+	return c, err
+}
+
 func (r reader) APIKeys(_ context.Context, partnerID string) ([]commerce.APIKey, error) {
 	return list(r, &schema.APIKeys, -1, func(k commerce.APIKey) bool { return k.PartnerID == partnerID },
 		func(a, b commerce.APIKey) int {

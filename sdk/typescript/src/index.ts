@@ -8,6 +8,7 @@ import { Endpoints } from "./endpoints.js";
 import { Keys } from "./keys.js";
 import { Checkout, Delivery, Orders } from "./orders.js";
 import { Requests } from "./requests.js";
+import { Certify } from "./certify.js";
 import { Sandbox } from "./sandbox.js";
 import { Service } from "./service.js";
 import { type ClientOptions, Transport } from "./transport.js";
@@ -34,6 +35,7 @@ export class Purveyor {
   readonly keys: Keys;
   readonly requests: Requests;
   readonly sandbox: Sandbox;
+  readonly certify: Certify;
 
   constructor(options: ClientOptions) {
     const transport = new Transport(options);
@@ -50,5 +52,6 @@ export class Purveyor {
     this.keys = new Keys(transport);
     this.requests = new Requests(transport);
     this.sandbox = new Sandbox(transport);
+    this.certify = new Certify(transport);
   }
 }

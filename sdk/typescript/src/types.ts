@@ -62,6 +62,8 @@ export type ErrorCode =
   | "already_refunded"
   | "in_progress"
   | "limit_reached"
+  | "request_log_off"
+  | "not_certified"
   | "own_key"
   | "endpoint_paused"
   | "partner_suspended"
@@ -555,6 +557,121 @@ export interface NewFault {
   calls: number;
   /** Of `slow` alone; 3000 if left out. */
   delay_ms?: number;
+}
+
+/**
+ * A part of the script that can be run alone. Others may be added.
+ *
+ * - `calls`: keys, repeats and answers of calls
+ * - `manners`: limits, polls, pages and connections
+ * - `webhooks`: signatures, repeats and order of webhooks
+ * - `stories`: what becomes of orders
+ * - `repair`: what an endpoint that fails has missed
+ */
+export type CertifyGroup = "calls" | "manners" | "webhooks" | "stories" | "repair" | (string & {});
+
+export interface NewCertification {
+  /** The URL of one of your endpoints. If left out, the first that takes events of test orders. */
+  webhook_url?: string;
+  /** If left out, all. Only a run of all groups certifies. */
+  groups?: CertifyGroup[];
+}
+
+export interface CertificationTask {
+  /** Unique in the run. The `Idempotency-Key` of the call may be made of it. */
+  id: string;
+  /** What is asked for. Others may be added. */
+  do: "report" | "checkout" | "cancel" | "refund" | "sync" | "ack" | (string & {});
+  /** The number by which tasks name the order; of a report, its `external_order_id`. */
+  order?: string;
+  /** The same in words. */
+  text: string;
+  body?: CertificationTaskBody;
+}
+
+/** The body of the call that a task asks for, as far as the task gives it. */
+export interface CertificationTaskBody {
+  external_order_id?: string;
+  store_id?: string;
+  fulfillment_type?: FulfillmentType;
+  items?: CertificationTaskItem[];
+  success_url?: string;
+  cancel_url?: string;
+  delivery_address?: DeliveryAddress;
+  /** A whole number of cents. */
+  amount_cents?: number;
+  run_id?: string;
+}
+
+export interface CertificationTaskItem {
+  product_id: string;
+  quantity: number;
+  /** A whole number of cents. */
+  price?: number;
+}
+
+export interface CertificationCheck {
+  id: string;
+  group: CertifyGroup;
+  /** What the check wants. */
+  title: string;
+  /** Others may be added. */
+  state: "pending" | "passed" | "failed" | "skipped" | (string & {});
+  /** Why it has failed or was skipped. */
+  message: string | null;
+  /** Calls that show it. */
+  trace_ids: string[];
+}
+
+export interface Certification {
+  id: string;
+  /** `ended`: its time was up. Others may be added. */
+  state: "running" | "passed" | "failed" | "ended" | (string & {});
+  groups: CertifyGroup[];
+  webhook_url: string;
+  /** A time as Unix milliseconds, UTC. */
+  began_on: number;
+  /** A time as Unix milliseconds, UTC. */
+  ends_on: number;
+  tasks: CertificationTask[];
+  checks: CertificationCheck[];
+  /** When you first passed a run of all groups, in Unix milliseconds. */
+  certified_on: number | null;
+}
+
+export interface CertificationReply {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  run: Certification;
+  /** The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call. */
+  trace_id: string;
+}
+
+export interface CertificationFound {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  run: Certification;
+}
+
+export interface CertificationAck {
+  run_id: string;
+  event_ids: string[];
+  orders?: CertificationOrder[];
+}
+
+export interface CertificationOrder {
+  order_id: string;
+  status: string;
+}
+
+export interface CertificationAcked {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  run_id: string;
+  /** How many entries this answer has. */
+  events: number;
+  /** The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call. */
+  trace_id: string;
 }
 
 export interface Fault {
