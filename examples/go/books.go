@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"log"
 	"sync"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 // whenever the call is made again, also after a crash.
 type task struct {
 	ID    string          `json:"id"`
-	Do    string          `json:"do"`              // report, checkout, confirm, cancel, refund or sync
+	Do    string          `json:"do"`              // report, checkout, confirm, cancel, refund, sync or ack
 	Order string          `json:"order,omitempty"` // our number of it
 	Body  json.RawMessage `json:"body,omitempty"`  // of the call
 }
@@ -70,35 +71,32 @@ func openBooks(path string) (*books, error) {
 	return b, err
 }
 
-// record makes a change once it is on the disk, unless it says nothing new.
-func (b *books) record(c change) error {
+// record makes a change once it is on the disk, unless it says nothing new. If that fails, it is unknown
+// what the disk has: the program ends.
+func (b *books) record(c change) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.known(c) {
-		return nil
+	if b.has(c) {
+		return
 	}
 	if err := b.journal.append(c); err != nil {
-		return err
+		log.Fatal(err)
 	}
 	b.apply(c)
 	select {
 	case b.changed <- struct{}{}:
 	default: // it has one
 	}
-	return nil
 }
 
-// known reports whether a change was made before: tasks and events come more than once.
-func (b *books) known(c change) bool {
-	switch {
-	case c.Wanted != nil:
+// has reports whether a change was made before: tasks and events come more than once.
+func (b *books) has(c change) bool {
+	if c.Wanted != nil {
 		_, waits := b.Tasks[c.Wanted.ID]
 		_, done := b.Done[c.Wanted.ID]
 		return waits || done
-	case c.Event != nil:
-		return b.Events[c.Event.ID] != nil && (c.Cursor == "" || c.Cursor == b.Cursor)
 	}
-	return false
+	return c.Event != nil && b.Events[c.Event.ID] != nil && (c.Cursor == "" || c.Cursor == b.Cursor)
 }
 
 func (b *books) apply(c change) {

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 )
 
@@ -16,25 +16,21 @@ type journal struct{ file *os.File }
 // openJournal reads the lines of a file, which it makes if there is none. A last line that is
 // not whole was being written when the program died; its change was not made.
 func openJournal(path string, line func([]byte) error) (*journal, error) {
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	whole := text[:bytes.LastIndexByte(text, '\n')+1]
+	for one := range bytes.Lines(whole) {
+		if err := line(one); err != nil {
+			return nil, fmt.Errorf("%s: %q: %w", path, one, err)
+		}
+	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	end := int64(0)
-	for r := bufio.NewReader(file); ; {
-		text, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err == nil {
-			err = line(text)
-		}
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%s at byte %d: %w", path, end, err), file.Close())
-		}
-		end += int64(len(text))
-	}
-	return &journal{file}, file.Truncate(end)
+	return &journal{file}, file.Truncate(int64(len(whole)))
 }
 
 // append writes a change. After an error the program must end, since it is unknown what the disk

@@ -10,8 +10,10 @@ import (
 	"flag"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	purveyor "purveyor/sdk/go"
@@ -21,17 +23,13 @@ func main() {
 	listen := flag.String("listen", "127.0.0.1:9000", "address for webhooks and tasks")
 	data := flag.String("data", "shop.journal", "file of the database")
 	flag.Parse()
-	log.Fatal(run(*listen, *data))
-}
-
-func run(listen, data string) error {
 	client, err := purveyor.New(os.Getenv("PURVEYOR_URL"), os.Getenv("PURVEYOR_KEY"), purveyor.Options{})
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	books, err := openBooks(data)
+	books, err := openBooks(*data)
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
 	s := &shop{client, books, purveyor.Webhooks{Secrets: []string{os.Getenv("PURVEYOR_SECRET")}, StandardOnly: true}}
 	mux := http.NewServeMux()
@@ -39,10 +37,10 @@ func run(listen, data string) error {
 	mux.HandleFunc("POST /tasks", s.task)
 	mux.HandleFunc("GET /books", s.show)
 	failed := make(chan error)
-	for _, part := range []func() error{s.work, s.follow, (&http.Server{Addr: listen, Handler: mux, ReadHeaderTimeout: 10 * time.Second}).ListenAndServe} {
+	for _, part := range []func() error{s.work, s.follow, (&http.Server{Addr: *listen, Handler: mux, ReadHeaderTimeout: 10 * time.Second}).ListenAndServe} {
 		go func() { failed <- part() }()
 	}
-	return <-failed
+	log.Fatal(<-failed)
 }
 
 // shop is the program.
@@ -70,11 +68,10 @@ func (s *shop) task(w http.ResponseWriter, r *http.Request) {
 func (s *shop) keep(w http.ResponseWriter, wrong error, c change) {
 	if wrong != nil {
 		http.Error(w, wrong.Error(), http.StatusBadRequest)
-	} else if err := s.books.record(c); err != nil {
-		log.Fatal(err)
-	} else {
-		w.WriteHeader(http.StatusNoContent)
+		return
 	}
+	s.books.record(c)
+	w.WriteHeader(http.StatusNoContent)
 }
 
 // show answers what the books have.
@@ -88,12 +85,10 @@ func (s *shop) show(w http.ResponseWriter, _ *http.Request) {
 // way to it, is down.
 func (s *shop) follow() error {
 	for next, err := range s.client.Events.Follow(context.Background(), s.books.Cursor, purveyor.Following{OnError: func(err error) { log.Print(err) }}) {
-		if err == nil {
-			err = s.books.record(change{Event: &next.Event, Cursor: next.Cursor})
-		}
 		if err != nil {
 			return err
 		}
+		s.books.record(change{Event: &next.Event, Cursor: next.Cursor})
 	}
 	return errors.New("the events ended")
 }
@@ -118,9 +113,7 @@ func (s *shop) work() error {
 				continue
 			}
 			done.ID = t.ID
-			if err := s.books.record(change{Done: &done}); err != nil {
-				return err
-			}
+			s.books.record(change{Done: &done})
 		}
 		select {
 		case <-s.books.changed:
@@ -163,9 +156,20 @@ func (s *shop) do(t task, orderID string) (o outcome, err error) {
 			if problem != nil {
 				return o, problem
 			}
-			if err = s.books.record(change{Product: &product}); err != nil {
-				log.Fatal(err)
+			s.books.record(change{Product: &product})
+		}
+	case "ack": // a certification asks what the books have
+		var body purveyor.CertificationAck
+		if err = json.Unmarshal(t.Body, &body); err == nil {
+			s.books.mu.Lock()
+			for _, o := range s.books.Orders {
+				if o.Status != "" {
+					body.Orders = append(body.Orders, purveyor.CertificationOrder{OrderID: o.OrderID, Status: string(o.Status)})
+				}
 			}
+			body.EventIDs = slices.Collect(maps.Keys(s.books.Events))
+			s.books.mu.Unlock()
+			_, err = s.client.Certify.Ack(ctx, body)
 		}
 	default:
 		err = errors.New("unknown task " + t.Do)

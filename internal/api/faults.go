@@ -45,6 +45,9 @@ func (a *API) hit(r *http.Request, partnerID, operation string) (commerce.FaultK
 	case commerce.FaultShortPage:
 		query := r.URL.Query()
 		query.Set("limit", strconv.Itoa(certify.PageOfSync))
+		if query.Has("updated_since") { // so that there are products, also for books that have them all
+			query.Set("updated_since", "1")
+		}
 		r.URL.RawQuery = query.Encode()
 	}
 	return f.Kind, nil

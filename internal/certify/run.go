@@ -72,16 +72,16 @@ type Run struct {
 	Forged   map[Forgery]Forged `json:"forged,omitzero"`   // what became of webhooks that are not as they should be
 	Books    map[string]int     `json:"books,omitzero"`    // how often the partner's books have an event, by its id
 	Statuses map[string]string  `json:"statuses,omitzero"` // of orders in the partner's books, by their ids
-	AckNo    int                `json:"ack_no"`             // how often the partner has named what its books have
+	AckNo    int                `json:"ack_no"`            // how often the partner has named what its books have
 	Orders   map[string]string  `json:"orders,omitzero"`   // ids of the orders of tasks, by our number of them
 	Marks    map[string]int64   `json:"marks,omitzero"`    // what a stage keeps for its next look
-	Slowest  commerce.Millis    `json:"slowest"`            // the longest time that a stage took
+	Slowest  commerce.Millis    `json:"slowest"`           // the longest time that a stage took
 }
 
 // Goods are what the tasks sell.
 type Goods struct {
 	StoreID       string   `json:"store_id"`
-	Items         []Item   `json:"items"`                    // one piece of each is an order
+	Items         []Item   `json:"items"`                   // one piece of each is an order
 	DeliveryStore string   `json:"delivery_store,omitzero"` // empty: no store delivers
 	DeliveryItems []Item   `json:"delivery_items,omitzero"`
 	Address       *Address `json:"address,omitzero"` // in reach of DeliveryStore
@@ -89,10 +89,10 @@ type Goods struct {
 
 // Task is something that the integration is asked to do.
 type Task struct {
-	ID    string `json:"id"`              // unique in the run
-	Do    string `json:"do"`              // report, checkout, cancel, refund, sync or ack
+	ID    string `json:"id"`             // unique in the run
+	Do    string `json:"do"`             // report, checkout, cancel, refund, sync or ack
 	Order string `json:"order,omitzero"` // the number by which tasks name the order; of a report, its external id
-	Text  string `json:"text"`            // for a person
+	Text  string `json:"text"`           // for a person
 	Body  *Body  `json:"body,omitzero"`  // of the call that it asks for
 }
 

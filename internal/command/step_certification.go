@@ -1,12 +1,16 @@
 package command
 
-import "purveyor/internal/commerce"
+import (
+	"time"
+
+	"purveyor/internal/commerce"
+)
 
 // StepCertification keeps a run as it is after a step of its job.
 type StepCertification struct {
 	Job           commerce.Job           // as it was run
 	Certification commerce.Certification // as it was read, with the run after the step
-	RunAt         commerce.Millis        // of the next step
+	Pause         time.Duration          // until the next step
 }
 
 // Needs names the certification and the job.
@@ -27,7 +31,7 @@ func (c StepCertification) Decide(rows *commerce.Rows, now commerce.Millis) (com
 		return job, changes, nil
 	}
 	if job.RunAt = now; kept {
-		job.RunAt = c.RunAt
+		job.RunAt = now.Add(c.Pause)
 	}
 	job.Tries, job.Error = 0, ""
 	job = job.LeasedTo("", 0)

@@ -58,8 +58,12 @@ func (c certification) step(ctx context.Context, job commerce.Job) jobs.Outcome 
 				more = false
 				break
 			}
-			if run = run.Did(a, forged); a.Fault != "" { // processes know it a moment later
+			run = run.Did(a, forged)
+			switch {
+			case a.Fault != "": // processes know it a moment later
 				more, pause = false, commerce.FaultFreshness+stepPause
+			case a.Forge != "": // endpoints may take long, and the lease of the job is short
+				more, pause = false, 0
 			}
 		}
 	}
@@ -69,7 +73,7 @@ func (c certification) step(ctx context.Context, job commerce.Job) jobs.Outcome 
 		}
 	}
 	return jobs.Outcome{Record: func(ctx context.Context) (commerce.Job, error) {
-		return c.Uses.StepCertification(ctx, job, run, row, commerce.MillisOf(c.Env.Now()).Add(pause))
+		return c.Uses.StepCertification(ctx, job, run, row, pause)
 	}}
 }
 
@@ -126,11 +130,20 @@ func (c certification) forge(ctx context.Context, p commerce.Partner, run certif
 		event.ID, r.At = commerce.NewID(commerce.PrefixEvent, now, c.Env.Entropy()), now.Add(-10*time.Minute)
 	}
 	r.ID, r.Body = event.ID, c.AppendWebhook(nil, event)
-	result := c.Sender.Send(ctx, r)
+	result := c.sendForged(ctx, r)
 	if a.Forge == certify.Replay {
-		result = c.Sender.Send(ctx, r)
+		result = c.sendForged(ctx, r)
 	}
 	return certify.Forged{EventID: event.ID, Status: result.Status}, nil
+}
+
+// forgedTime is how long an endpoint may take to answer what is forged.
+const forgedTime = 8 * time.Second
+
+func (c certification) sendForged(ctx context.Context, r webhook.Request) webhook.Result {
+	ctx, cancel := c.Env.WithTimeout(ctx, forgedTime)
+	defer cancel()
+	return c.Sender.Send(ctx, r)
 }
 
 // playedFailure is why a first try of a certification fails, whatever the endpoint has answered.

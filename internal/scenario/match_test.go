@@ -26,6 +26,7 @@ var forms = map[string]*regexp.Regexp{
 	"session_id":  regexp.MustCompile(`^cs_test_[0-9a-f]{40}$`),
 	"payment_id":  regexp.MustCompile(`^pi_test_[0-9a-f]{24}$`),
 	"fault_id":    regexp.MustCompile(`^flt_[0-9a-z]{26}$`),
+	"run_id":      regexp.MustCompile(`^run_[0-9a-z]{26}$`),
 	"request_id":  regexp.MustCompile(`^req_[0-9a-z]{26}$`),
 	"trace_id":    regexp.MustCompile(`^[0-9a-f]{32}$`),
 	"delivery_id": regexp.MustCompile(`^del_test_[0-9a-f]{40}$`),

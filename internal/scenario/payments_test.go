@@ -44,7 +44,7 @@ func (w *world) wire() {
 	w.sandbox.Now, w.sandbox.Delay = w.clock.Now, delay
 	w.signer = signer{sandbox.NewSigner(env.Env{}, objects), w.clock}
 	fleet := w.newCouriers(objects)
-	w.service = service.New(w.engine.Reader(), w.engine, w.commit, service.Options{Jobs: impatient{w.runner, w}, Answers: api.Answers{}, Now: w.clock.Now, ReplyBytes: replyBytes,
+	w.service = service.New(w.engine.Reader(), w.engine, w.commit, service.Options{LogsRequests: true, Jobs: impatient{w.runner, w}, Answers: api.Answers{}, Now: w.clock.Now, ReplyBytes: replyBytes,
 		Processors: map[commerce.Mode]string{commerce.Test: sandboxName}, Couriers: fleet, Geocoder: knownPlaces,
 		Sandboxes: service.Sandboxes{Payments: w.sandbox, Couriers: w.road}})
 	callbacks := inbound.New(env.Env{}, w.service, map[string]payment.Processor{sandboxName: w.sandbox},
@@ -52,7 +52,7 @@ func (w *world) wire() {
 	w.line = &lineTo{Sandbox: w.sandbox}
 	w.effects = effect.Start(effect.Options{Queue: w.engine, Reads: w.engine.Reader(), Uses: w.service, Runner: w.runner, AppendWebhook: wire.AppendWebhook,
 		Processors: map[string]payment.Processor{sandboxName: w.line}, Fleet: fleet, Geocoder: knownPlaces,
-		Movers: map[string]sandbox.Mover{courier.SandboxObjects: w.road}, Post: callbacks.FromSandbox(w.signer)})
+		Movers: map[string]sandbox.Mover{courier.SandboxObjects: w.road}, Post: callbacks.FromSandbox(w.signer), Requests: w.requests})
 	w.partners = api.New(w.engine.Reader(), w.engine, w.service, api.Options{Pages: w.tracking, Now: w.clock.Now, TestPatience: time.Millisecond, Requests: w.requests})
 	w.api = w.partners.Handler()
 	w.inbound, w.pages = callbacks, sandboxPages(w.sandbox.Handler(), w.road.Handler())

@@ -47,6 +47,8 @@ var samples = map[string]string{
 	"/v1/orders/{order_id}/confirm":                     `{"ready_in_minutes":20}`,
 	"/v1/orders/{order_id}/ready-for-pickup":            `{"ready_at":<now>}`,
 	"/v1/orders/{order_id}/picked-up":                   `{"picked_up_at":<now>}`,
+	"/v1/certify/runs":                                  `{"groups":["calls"]}`,
+	"/v1/certify/ack":                                   `{"run_id":"run_of_another","event_ids":["evt_1"],"orders":[{"order_id":"ord_1","status":"processed"}]}`,
 	"/v1/sandbox/faults":                                `{"kind":"slow","operation":"reportOrder","calls":1,"delay_ms":1}`,
 	"/v1/sandbox/trigger":                               `{"event":"order.accepted","store_id":"sto_north"}`,
 	"/v1/sandbox/faults/clear":                          `{}`,
@@ -66,7 +68,7 @@ var mayBeEmpty = map[string]bool{
 	"/v1/orders/{order_id}/confirm": true, "/v1/orders/{order_id}/ready-for-pickup": true, "/v1/orders/{order_id}/picked-up": true, "/v1/orders/{order_id}/cancel": true,
 	"/v1/orders/{order_id}/refund": true, "/v1/keys/{key_id}/rotate": true, "/v1/keys/{key_id}/revoke": true,
 	"/v1/webhook-endpoints/{endpoint_id}/rotate-secret": true, "/v1/webhook-endpoints/{endpoint_id}/pause": true, "/v1/webhook-endpoints/{endpoint_id}/resume": true,
-	"/v1/webhook-endpoints/{endpoint_id}/delete": true, "/v1/sandbox/faults/clear": true, "/v1/webhook-endpoints/{endpoint_id}/test": true, "/v1/events/{event_id}/resend": true,
+	"/v1/webhook-endpoints/{endpoint_id}/delete": true, "/v1/sandbox/faults/clear": true, "/v1/certify/runs": true, "/v1/webhook-endpoints/{endpoint_id}/test": true, "/v1/events/{event_id}/resend": true,
 }
 
 // wanted is the status of the order that an operation needs. Each partner has such an

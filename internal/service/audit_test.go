@@ -36,7 +36,7 @@ func onBoth(t *testing.T, f func(*testing.T, *fixture.Shop, *service.Service)) {
 				t.Fatal(err)
 			}
 			s := fixture.Open(t, engine, nil, 2, 100)
-			f(t, s, service.New(engine.Reader(), engine, s.Committer, service.Options{Answers: api.Answers{}}))
+			f(t, s, service.New(engine.Reader(), engine, s.Committer, service.Options{Answers: api.Answers{}, LogsRequests: true}))
 		})
 	}
 }
@@ -98,6 +98,10 @@ func operatorActs(s *fixture.Shop, uses *service.Service) []anAct {
 			_, err := uses.ChangeEndpoint(ctx, operator, service.ChangeEndpoint{Owner: further, Text: new("The kiosk")})
 			return err
 		}, `"description":""`, `"description":"The kiosk"`},
+		{"start_certification", "", func() error {
+			_, err := uses.StartCertification(ctx, service.Caller{Actor: operator, Partner: fixture.Partner()}, service.StartCertification{}, service.Once[commerce.Certification]{})
+			return err
+		}, nothing, `"certifications":.*"running":true`},
 		{"make_fault", "", func() error {
 			_, err := uses.MakeFault(ctx, service.Caller{Actor: operator, Partner: fixture.Partner()}, commerce.Fault{Kind: commerce.FaultError, Calls: 3}, service.Once[commerce.Fault]{})
 			return err

@@ -7,6 +7,7 @@ import (
 	"purveyor/internal/certify"
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
 )
 
 // StartCertification asks for a run of the caller's integration through the script.
@@ -39,7 +40,8 @@ func (s *Service) StartCertification(ctx context.Context, by Caller, in StartCer
 	if err != nil {
 		return out, err
 	}
-	return once(ctx, s, by, o, command.StartCertification{Certification: row}, neverRefused)
+	cmd := commit.Keyed[commerce.Certification](command.StartCertification{Certification: row})
+	return once(ctx, s, by, o, auditPeople(by.Actor, deed{"start_certification", "", p.ID}, cmd), neverRefused)
 }
 
 // certifiedEndpoint is the endpoint that is watched: it gets the events of test orders.

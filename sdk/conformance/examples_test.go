@@ -181,6 +181,13 @@ func tryExample(t *testing.T, command ...string) {
 		}
 	}
 	e.forged()
+
+	run := certify(t, w, w.key, "http://"+e.address+"/hooks", allGroups, func(task certifyTask) {
+		e.give(map[string]any{"id": task.ID, "do": task.Do, "order": task.Order, "body": task.Body})
+	})
+	if run.State != "passed" {
+		t.Errorf("the certification: %s, %q", run.State, run.failed())
+	}
 }
 
 // forged posts what no service has signed.

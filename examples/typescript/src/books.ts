@@ -7,7 +7,7 @@ import { Journal } from "./journal.js";
  */
 export interface Task {
   id: string;
-  do: string; // report, checkout, confirm, cancel, refund or sync
+  do: string; // report, checkout, confirm, cancel, refund, sync or ack
   order?: string; // our number of it
   body?: unknown; // of the call
 }
