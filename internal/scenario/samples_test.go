@@ -6,7 +6,11 @@ import (
 	"testing"
 
 	"purveyor/internal/api"
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
 	"purveyor/internal/requestlog"
+	"purveyor/internal/service"
 )
 
 // samples are complete valid bodies for each POST with a body, with every field of
@@ -87,7 +91,7 @@ func (w *world) good(t *testing.T, route api.Route, partner, name string) call {
 		c.idem = "sweep " + name
 	}
 	c.body = strings.Replace(c.body, "web-new", "web-"+name, 1)
-	if strings.HasPrefix(route.Path, "/v1/sandbox/") {
+	if strings.HasPrefix(route.Path, "/v1/sandbox/") || strings.HasPrefix(route.Path, "/v1/certify/") {
 		c.key += "-test"
 	}
 	id := ""
@@ -117,12 +121,43 @@ func (w *world) good(t *testing.T, route api.Route, partner, name string) call {
 			w.anEndpoint(t, call{key: partner})
 		}
 	}
+	if strings.HasPrefix(route.Path, "/v1/certify/") {
+		own = w.certification(t, partner, route.Path != "/v1/certify/runs")
+		c.body = strings.Replace(c.body, "run_of_another", own, 1)
+	}
 	if strings.Contains(route.Path, "{request_id}") {
 		own = w.loggedRequest(t, partner)
 	}
-	c.path = strings.NewReplacer("{order_id}", id, "{key_id}", own, "{endpoint_id}", own, "{request_id}", own, "{event_id}", own, "{external_order_id}", "seeded-"+name,
+	c.path = strings.NewReplacer("{order_id}", id, "{key_id}", own, "{endpoint_id}", own, "{request_id}", own, "{run_id}", own, "{event_id}", own, "{external_order_id}", "seeded-"+name,
 		"{store_id}", "sto_north", "{product_id}", "prd_loaf").Replace(route.Path)
 	return c
+}
+
+// certification lets a partner be certified: it has an endpoint, and a run if it is to have one, whose id is returned.
+func (w *world) certification(t *testing.T, partner string, begun bool) string {
+	t.Helper()
+	p, err := w.engine.Reader().Partner(t.Context(), partnerID(partner))
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := commerce.Actor{Kind: commerce.ActorOperator, ID: "ann"}
+	if _, err := w.service.MakeEndpoint(t.Context(), by, service.NewEndpoint{PartnerID: p.ID, URL: "https://certified.example/hooks"}); err != nil {
+		t.Fatal(err)
+	}
+	if row, err := w.engine.Reader().Certification(t.Context(), p.ID); err != nil || row.Running { // of an earlier call
+		row.Running = false
+		if _, err := commit.Do(t.Context(), w.commit, command.AckCertification{Certification: row}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !begun {
+		return ""
+	}
+	out, err := w.service.StartCertification(t.Context(), service.Caller{Actor: by, Partner: p}, service.StartCertification{}, service.Once[commerce.Certification]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Result.RunID
 }
 
 // loggedRequest is the id of a request of a partner.
