@@ -58,7 +58,7 @@ func (in ackIn) read(partnerID string) (service.CertifyAck, error) {
 			id, status := c.Required("order_id", o.OrderID, jsonin.MaxID), c.Required("status", o.Status, jsonin.MaxID)
 			call.Statuses[id] = status
 		})
-		if len(call.Statuses) > certify.MaxBooks {
+		if len(*in.Orders) > certify.MaxBooks {
 			c.Fail("orders", "must have at most %d items", certify.MaxBooks)
 		}
 	}
