@@ -118,6 +118,9 @@ func (v *visit) orderPage(o commerce.Order) (orderPage, error) {
 			page.Parts = append(page.Parts, e.Part)
 		}
 		if page.Part == "" || page.Part == e.Part {
+			if err := names.know(v, e.Actor); err != nil {
+				return page, err
+			}
 			e.Actor = names.of(e.Actor)
 			page.Story = append(page.Story, e)
 		}

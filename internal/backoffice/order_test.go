@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/service"
 	"purveyor/internal/testkit/fixture"
 )
 
@@ -293,4 +294,21 @@ func TestRefundByPieces(t *testing.T) {
 	if made := o.Refunds(sold.Key()); len(made) != 2 || made[0].AmountCents+made[1].AmountCents != 1430 {
 		t.Errorf("%+v", made)
 	}
+}
+
+// TestOrderOfMember: the story of a test order that a member made in the portal names the member.
+func TestOrderOfMember(t *testing.T) {
+	o := openOffice(t)
+	made, err := o.uses.InviteMember(t.Context(), commerce.Actor{Kind: commerce.ActorOperator, ID: "ann"}, service.InviteMember{PartnerID: fixture.PartnerID, Email: "dev@p.example", Role: commerce.MemberAdmin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := o.Report(0, 1)
+	report.Actor = commerce.Actor{Kind: commerce.ActorMember, ID: made.Member.ID, Of: fixture.PartnerID, Mode: commerce.Test}
+	sold := fixture.Do(o.Shop, report)
+	if sold.PartnerID != fixture.PartnerID {
+		t.Errorf("%+v", sold)
+	}
+	_, page := o.get("viewer", "/office/orders/"+sold.ID)
+	mustHave(t, page, "dev@p.example")
 }

@@ -36,7 +36,7 @@ func (v *visit) requestsOf(p commerce.Partner) (place site.RequestsPlace, err er
 	place = site.RequestsPlace{Log: v.o.requests, PartnerID: p.ID, Shown: requestsShown, Now: v.now(), URL: url + "/requests",
 		EventsURL: url + "/events/", OrdersURL: ordersPath + "/", Base: v.o.publicURL}
 	if place.Zone, err = v.zoneOfPartner(p); err == nil {
-		place.Keys, err = v.o.reads.APIKeys(v.Context(), p.ID)
+		place.Keys, err = site.Callers(v.Context(), v.o.reads, p.ID)
 	}
 	return place, err
 }

@@ -33,14 +33,7 @@ type requestsPage struct {
 func (v *visit) requestsPlace() (place site.RequestsPlace, err error) {
 	place = site.RequestsPlace{Log: v.p.requests, PartnerID: v.partner.ID, Shown: requestsShown, Now: v.now(), URL: Prefix + "/requests", EventsURL: Prefix + "/events/", OrdersURL: Prefix + "/orders/", Base: v.p.publicURL}
 	if place.Zone, err = v.zone(); err == nil {
-		place.Keys, err = v.p.reads.APIKeys(v.Context(), v.partner.ID)
-	}
-	if err != nil {
-		return place, err
-	}
-	members, err := v.p.reads.Members(v.Context(), v.partner.ID)
-	for _, m := range members { // a member that calls from here stands in the log in the place of a key
-		place.Keys = append(place.Keys, commerce.APIKey{ID: m.ID, Name: m.Email})
+		place.Keys, err = site.Callers(v.Context(), v.p.reads, v.partner.ID)
 	}
 	return place, err
 }

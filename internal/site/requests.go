@@ -49,14 +49,34 @@ func (q RequestQuery) filter(zone *time.Location) (f requestlog.Filter, err erro
 type RequestsPlace struct {
 	Log       *requestlog.Log // nil: requests are not logged
 	PartnerID string
-	Keys      []commerce.APIKey
-	Shown     time.Duration // how far back
+	Keys      []commerce.APIKey // as Callers gives them
+	Shown     time.Duration     // how far back
 	Now       commerce.Millis
 	Zone      *time.Location
 	URL       string // of the list
 	EventsURL string // to which the id of an event is added
 	OrdersURL string // to which the id of an order is added
 	Base      string // of the API
+}
+
+// CallerReads are the reads of what calls for a partner.
+type CallerReads interface {
+	APIKeys(ctx context.Context, partnerID string) ([]commerce.APIKey, error)
+	Members(ctx context.Context, partnerID string) ([]commerce.Member, error)
+}
+
+// Callers are the keys of a partner and its members, which stand in the log in the place of a key when they call from the
+// portal.
+func Callers(ctx context.Context, reads CallerReads, partnerID string) ([]commerce.APIKey, error) {
+	keys, err := reads.APIKeys(ctx, partnerID)
+	if err != nil {
+		return nil, err
+	}
+	members, err := reads.Members(ctx, partnerID)
+	for _, m := range members {
+		keys = append(keys, commerce.APIKey{ID: m.ID, Name: m.Email})
+	}
+	return keys, err
 }
 
 // KeyName is the name of a key.
