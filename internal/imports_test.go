@@ -25,6 +25,7 @@ var arrows = map[string][]string{
 	"jsonin":                    {"commerce"},
 	"command":                   {"commerce"},
 	"certify":                   {"commerce"},
+	"certify/report":            {},
 	"storage":                   {"commerce", "storage/schema"},
 	"storage/schema":            {"commerce"},
 	"storage/reads":             {"storage", "storage/schema", "commerce"},

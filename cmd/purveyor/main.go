@@ -28,6 +28,7 @@ type cli struct {
 	Outbox  outboxCommand  `cmd:"" help:"Read e-mails and texts that were not sent."`
 	Listen  listenCommand  `cmd:"" help:"Forward a partner's events from a running service to a local URL, for its developer."`
 	Trigger triggerCommand `cmd:"" help:"Have a running service play a test order until an event has happened, for a partner's developer."`
+	Certify certifyCommand `cmd:"" help:"Try a partner's integration against a running service: 30 checks of its calls, webhooks and books."`
 	Ledger  ledgerCommand  `cmd:"" help:"Check the money."`
 	Stock   stockCommand   `cmd:"" help:"Check the stock."`
 	Audit   auditCommand   `cmd:"" help:"Read who changed what."`

@@ -162,8 +162,9 @@ func seesPages(v *view) bool {
 // polled are the operations that tell how an order, or all of them, stand.
 var polled = []string{"getOrder", "getOrderByExternalId", "getOrderTracking", "getDriverLocation", "pingOrder", "getOrderTimeline", "listEvents", "listOrders"}
 
-// leastPoll is the time between two polls (SPEC, Tracking), less what both sides may measure.
-const leastPoll = 5*time.Second - 2*clockRoom
+// leastPoll is the time between two polls (SPEC, Tracking), less what the way to the service may take longer for the
+// first than for the second.
+const leastPoll = 4 * time.Second
 
 func (v *view) seePolls() {
 	last := map[string]Request{}

@@ -10,7 +10,7 @@ import (
 )
 
 // order is that of the guides in the menu. Others follow.
-var order = []string{"start", "test-mode", "idempotency", "webhooks", "polling", "catalog-sync", "portal", "going-live", "changes"}
+var order = []string{"start", "test-mode", "idempotency", "webhooks", "polling", "catalog-sync", "portal", "certification", "going-live", "changes"}
 
 // guide is a text that explains one subject.
 type guide struct {

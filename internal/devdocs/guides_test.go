@@ -31,7 +31,7 @@ func TestGuides(t *testing.T) {
 			t.Errorf("%s has %d words", g.Name, words)
 		}
 	}
-	for _, name := range []string{"start", "test-mode", "idempotency", "webhooks", "polling", "catalog-sync", "portal", "going-live", "changes"} {
+	for _, name := range []string{"start", "test-mode", "idempotency", "webhooks", "polling", "catalog-sync", "portal", "certification", "going-live", "changes"} {
 		if !strings.Contains(strings.Join(names, " "), name) {
 			t.Errorf("there is no guide %s", name)
 		}
