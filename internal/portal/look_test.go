@@ -96,14 +96,18 @@ func scheme(name string) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// asPost is the query of a path that the server of TestAccessible opens as if a form were sent to it.
-const asPost = "post"
+// The queries of paths that the server of TestAccessible opens as if a form were sent to it, or for a member that only reads.
+const (
+	asPost   = "post"
+	asReader = "reader"
+)
 
 // TestAccessible opens every page, with evil texts everywhere, on a phone and on a desk, light and
 // dark: axe finds nothing, nothing scrolls sideways, and nothing is loaded from elsewhere.
 func TestAccessible(t *testing.T) {
 	s, things := evilShop(t)
 	admin := s.member(fixture.PartnerID, "ann@p.example", commerce.MemberAdmin)
+	reader := s.member(fixture.PartnerID, "bo@p.example", commerce.MemberRead)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, ui.Prefix) {
 			ui.Serve(w, r)
@@ -113,7 +117,11 @@ func TestAccessible(t *testing.T) {
 			r = httptest.NewRequest(post, "http://shop.example"+r.URL.Path, strings.NewReader("key=look&order="+things["tests"]+"&action=pay"))
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		}
-		for name, value := range admin.cookies {
+		member := admin
+		if r.URL.RawQuery == asReader {
+			member = reader
+		}
+		for name, value := range member.cookies {
 			r.AddCookie(&http.Cookie{Name: name, Value: value})
 		}
 		s.handler.ServeHTTP(w, r)
@@ -121,8 +129,11 @@ func TestAccessible(t *testing.T) {
 	t.Cleanup(server.Close)
 	v := kit.Visit(t, kit.Start(t), server.URL+Prefix)
 	axe := kit.NewAxe(t)
+	if status, page := admin.post("/portal/settings/alarms", "alarms", "ops@p.example"); status != http.StatusSeeOther {
+		t.Fatal(status, page)
+	}
 	again := s.logged(fixture.PartnerID, call(get, "/v1/orders/"+things["tests"], ""))
-	answers := []string{"/portal/requests/" + again + "/repeat?" + asPost, "/portal/sandbox/act?" + asPost}
+	answers := []string{"/portal/requests/" + again + "/repeat?" + asPost, "/portal/sandbox/act?" + asPost, "/portal/sandbox?" + asReader, "/portal/settings?" + asReader}
 	for _, path := range append(paths(things), append(answers, "/portal/requests/"+again)...) {
 		if err := chromedp.Do(v.Tab, size(1280), scheme("light"), chromedp.Navigate(server.URL+path)); err != nil {
 			t.Fatal(path, err)
