@@ -1,8 +1,6 @@
 package api
 
 import (
-	"slices"
-
 	"purveyor/internal/commerce"
 )
 
@@ -28,10 +26,8 @@ func (a *API) listFaults(r *request) (reply, error) {
 		return reply{}, err
 	}
 	list := []faultOut{}
-	for _, f := range stored.Active(commerce.MillisOf(a.now())) {
-		if slices.Contains(commerce.FaultKinds, f.Kind) { // and not one of a certification
-			list = append(list, faultOf(f))
-		}
+	for _, f := range stored.Asked(commerce.MillisOf(a.now())) {
+		list = append(list, faultOf(f))
 	}
 	return ok(struct {
 		OK     bool       `json:"ok"`

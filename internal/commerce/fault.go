@@ -65,6 +65,11 @@ type Faults struct {
 	UpdatedOn Millis
 }
 
+// Asked are those of Active that the partner has asked for: a certification makes others.
+func (f Faults) Asked(now Millis) []Fault {
+	return slices.DeleteFunc(f.Active(now), func(f Fault) bool { return !slices.Contains(FaultKinds, f.Kind) })
+}
+
 // Active are the faults that still hit something.
 func (f Faults) Active(now Millis) (list []Fault) {
 	for _, fault := range f.List {

@@ -97,7 +97,7 @@ func (v *visit) sandboxPage() (page sandboxPage, err error) {
 	if err != nil {
 		return page, err
 	}
-	page.Faults = faults.Active(v.now())
+	page.Faults = faults.Asked(v.now())
 	page.Stores, err = v.p.reads.Stores(v.Context(), stores)
 	return page, err
 }
