@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"purveyor/internal/certify"
@@ -16,7 +17,14 @@ import (
 )
 
 // certification plays the script of a run against a partner's integration.
-type certification struct{ Options }
+type certification struct {
+	Options
+
+	mu sync.Mutex
+	// met are the requests of runs that were read before, by the ids of runs and requests: rows of the log do not
+	// change. Those of a run are dropped at its end.
+	met map[string]map[string]certify.Request
+}
 
 // How long a run waits for its next step: while the integration acts at once, and while a person acts.
 const (
@@ -27,7 +35,7 @@ const (
 
 // step takes as many steps of a run as can be taken now. If we crash before they are on record, they are
 // taken again: an act on an order has a key, and a fault or a webhook comes once more.
-func (c certification) step(ctx context.Context, job commerce.Job) jobs.Outcome {
+func (c *certification) step(ctx context.Context, job commerce.Job) jobs.Outcome {
 	run, row, err := c.Uses.FindCertification(ctx, job.Owner)
 	switch {
 	case errors.Is(err, storage.ErrNotFound), err == nil && run.ID != job.Subject:
@@ -68,6 +76,9 @@ func (c certification) step(ctx context.Context, job commerce.Job) jobs.Outcome 
 		}
 	}
 	if run.Over() {
+		c.mu.Lock()
+		delete(c.met, run.ID)
+		c.mu.Unlock()
 		if _, err := c.Uses.ClearFaults(ctx, c.caller(p)); err != nil {
 			return c.retryAfterLease(job, err)
 		}
@@ -78,7 +89,7 @@ func (c certification) step(ctx context.Context, job commerce.Job) jobs.Outcome 
 }
 
 // do does an act.
-func (c certification) do(ctx context.Context, p commerce.Partner, run certify.Run, a certify.Act) (certify.Forged, error) {
+func (c *certification) do(ctx context.Context, p commerce.Partner, run certify.Run, a certify.Act) (certify.Forged, error) {
 	by := c.caller(p)
 	switch {
 	case a.Fault != "":
@@ -100,7 +111,7 @@ func (c certification) do(ctx context.Context, p commerce.Partner, run certify.R
 }
 
 // caller acts for the partner in test mode.
-func (c certification) caller(p commerce.Partner) service.Caller {
+func (c *certification) caller(p commerce.Partner) service.Caller {
 	return service.Caller{Actor: commerce.Actor{Kind: commerce.ActorPartner, ID: p.ID, Mode: commerce.Test}, Partner: p}
 }
 
@@ -108,7 +119,7 @@ func (c certification) caller(p commerce.Partner) service.Caller {
 const otherSecret = "whsec_bm90IHRoZSBzZWNyZXQgb2YgdGhlIGVuZHBvaW50"
 
 // forge posts a webhook that is not as it should be. What must be refused is about an event of its own.
-func (c certification) forge(ctx context.Context, p commerce.Partner, run certify.Run, a certify.Act) (certify.Forged, error) {
+func (c *certification) forge(ctx context.Context, p commerce.Partner, run certify.Run, a certify.Act) (certify.Forged, error) {
 	key := commerce.EventKey{PartnerID: p.ID, ID: a.EventID}
 	found, err := c.Reads.WebhookEvents(ctx, []commerce.EventKey{key})
 	if err != nil {
@@ -140,7 +151,7 @@ func (c certification) forge(ctx context.Context, p commerce.Partner, run certif
 // forgedTime is how long an endpoint may take to answer what is forged.
 const forgedTime = 8 * time.Second
 
-func (c certification) sendForged(ctx context.Context, r webhook.Request) webhook.Result {
+func (c *certification) sendForged(ctx context.Context, r webhook.Request) webhook.Result {
 	ctx, cancel := c.Env.WithTimeout(ctx, forgedTime)
 	defer cancel()
 	return c.Sender.Send(ctx, r)

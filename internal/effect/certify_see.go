@@ -17,7 +17,7 @@ import (
 )
 
 // see gathers what is known of the integration.
-func (c certification) see(ctx context.Context, p commerce.Partner, run certify.Run) (seen certify.Seen, err error) {
+func (c *certification) see(ctx context.Context, p commerce.Partner, run certify.Run) (seen certify.Seen, err error) {
 	if err := c.seeRequests(ctx, run, &seen); err != nil {
 		return seen, err
 	}
@@ -37,7 +37,7 @@ func (c certification) see(ctx context.Context, p commerce.Partner, run certify.
 const mostRequests = 2000
 
 // seeRequests reads the log of requests.
-func (c certification) seeRequests(ctx context.Context, run certify.Run, seen *certify.Seen) error {
+func (c *certification) seeRequests(ctx context.Context, run certify.Run, seen *certify.Seen) error {
 	f := requestlog.Filter{PartnerID: run.PartnerID, Mode: commerce.Test, Since: run.BeganOn, Limit: 300}
 	for len(seen.Requests) < mostRequests {
 		page, err := c.Requests.Page(ctx, f)
@@ -49,14 +49,14 @@ func (c certification) seeRequests(ctx context.Context, run certify.Run, seen *c
 			if !ofIntegration(e.Operation) {
 				continue
 			}
-			whole, err := c.Requests.Find(ctx, run.PartnerID, e.ID)
+			q, err := c.request(ctx, run, e.ID)
 			if errors.Is(err, requestlog.ErrNotFound) {
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			seen.Requests = append(seen.Requests, requestOf(whole))
+			seen.Requests = append(seen.Requests, q)
 		}
 		if f.Before = page.Before; f.Before == "" {
 			break
@@ -64,6 +64,24 @@ func (c certification) seeRequests(ctx context.Context, run certify.Run, seen *c
 	}
 	slices.Reverse(seen.Requests)
 	return nil
+}
+
+// request reads a request whole, once.
+func (c *certification) request(ctx context.Context, run certify.Run, id string) (certify.Request, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if q, ok := c.met[run.ID][id]; ok {
+		return q, nil
+	}
+	whole, err := c.Requests.Find(ctx, run.PartnerID, id)
+	if err != nil {
+		return certify.Request{}, err
+	}
+	if c.met[run.ID] == nil {
+		c.met[run.ID] = map[string]certify.Request{}
+	}
+	c.met[run.ID][id] = requestOf(whole)
+	return c.met[run.ID][id], nil
 }
 
 // ofIntegration reports whether an operation is called by integrations, and not by those that test them.
@@ -101,7 +119,7 @@ func textOf(body, member string) (text string) {
 }
 
 // seeOrders reads the orders of the run, with their events and tries.
-func (c certification) seeOrders(ctx context.Context, p commerce.Partner, run certify.Run, seen *certify.Seen) error {
+func (c *certification) seeOrders(ctx context.Context, p commerce.Partner, run certify.Run, seen *certify.Seen) error {
 	seen.Orders, seen.Events = map[string]commerce.Order{}, map[string][]certify.Event{}
 	numbers := map[string]string{} // by the order's id
 	for number, id := range run.Orders {

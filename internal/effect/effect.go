@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"purveyor/internal/certify"
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
@@ -106,7 +107,7 @@ func Start(o Options) *jobs.Runner {
 		commerce.JobCancelDelivery:  {Do: o.about(c.cancel), Pool: courierPool, Width: providerWidth},
 		commerce.JobCourierUpdate:   {Do: o.about(c.tell), Pool: courierPool, Width: providerWidth},
 		commerce.JobCheckDelivery:   {Do: o.about(c.check), Pool: courierPool, Width: providerWidth},
-		commerce.JobCertify:         {Do: certification{o}.step, Pool: certifyPool, Width: 1},
+		commerce.JobCertify:         {Do: (&certification{Options: o, met: map[string]map[string]certify.Request{}}).step, Pool: certifyPool, Width: 1},
 		commerce.JobSandboxStep:     {Do: s.step, Pool: sandboxPool, Width: 1, Apart: true},
 		commerce.JobSandboxCallback: {Do: s.send, Pool: sandboxPool, Width: 1, Apart: true},
 	}})
