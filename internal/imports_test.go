@@ -60,7 +60,7 @@ var arrows = map[string][]string{
 	"api/wire":                  {"commerce"},
 	"signin":                    {"commerce", "env"},
 	"site":                      {"site/chart", "site/ui", "commerce", "env", "requestlog", "service", "storage", "web"},
-	"portal":                    {"site", "commerce", "env", "requestlog", "service", "storage", "web"},
+	"portal":                    {"certify", "site", "commerce", "env", "requestlog", "service", "storage", "web"},
 	"backoffice":                {"site", "site/chart", "maps", "site/ui", "jsonin", "productcsv", "web", "commerce", "requestlog", "service", "storage", "signin", "env"},
 	"site/ui":                   {"web"},
 	"site/chart":                {},

@@ -2,6 +2,7 @@ package portal
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -91,4 +92,11 @@ func (v *visit) ask(target string, body map[string]any, into any) error {
 	}
 	wait, _ := strconv.Atoi(a.header.Get("Retry-After")) // 0 without it
 	return &web.Error{Status: a.status, Code: refused.Code, Field: refused.Field, Message: refused.Error, RetryAfter: wait}
+}
+
+// isFailure reports whether the API has failed, and not refused. It is shown without the form, since something
+// may have been done.
+func isFailure(err error) bool {
+	e, ok := errors.AsType[*web.Error](err)
+	return ok && e.Status >= http.StatusInternalServerError
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"purveyor/internal/certify"
 	"purveyor/internal/commerce"
 	"purveyor/internal/requestlog"
 	"purveyor/internal/service"
@@ -40,6 +41,7 @@ func evilShop(t *testing.T) (*shop, map[string]string) {
 	if _, err := s.uses.MakeFault(t.Context(), service.Caller{Partner: fixture.Partner()}, commerce.Fault{Kind: commerce.FaultSlow, Operation: evil, Calls: 9, Delay: 1}, service.Once[commerce.Fault]{}); err != nil {
 		t.Fatal(err)
 	}
+	s.certified(s.played(fixture.PartnerID, evil), 1)
 	if _, err := s.uses.ChangeEndpoint(t.Context(), operator, service.ChangeEndpoint{Owner: commerce.EndpointOwner(fixture.PartnerID, things["endpoints"]), Text: new(evil)}); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +77,7 @@ func TestTextsStayTexts(t *testing.T) {
 			t.Errorf("%s has %q\n%s", path, bad, body)
 		}
 	}
-	for _, path := range []string{Prefix, "/portal/requests", "/portal/requests/" + things["requests"], "/portal/events/" + things["events"], "/portal/endpoints", "/portal/keys", "/portal/orders/" + things["orders"], "/portal/orders/" + things["tests"], "/portal/sandbox"} {
+	for _, path := range []string{Prefix, "/portal/requests", "/portal/requests/" + things["requests"], "/portal/events/" + things["events"], "/portal/endpoints", "/portal/keys", "/portal/orders/" + things["orders"], "/portal/orders/" + things["tests"], "/portal/sandbox", certifyPath} {
 		if _, body := admin.get(path); !strings.Contains(body, "&lt;img src=https://evil") {
 			t.Errorf("%s does not show the texts, so this test says nothing of it", path)
 		}
@@ -96,11 +98,22 @@ func scheme(name string) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// The queries of paths that the server of TestAccessible opens as if a form were sent to it, or for a member that only reads.
+// The queries of paths that the server of TestAccessible opens as if a form were sent to it, for a member that only reads, or after
+// the certification has failed.
 const (
 	asPost   = "post"
 	asReader = "reader"
+	asOver   = "over"
 )
+
+// looked is an answer whose page does not load again while it is looked at.
+type looked struct{ http.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (l looked) WriteHeader(status int) {
+	l.Header().Del("Refresh")
+	l.ResponseWriter.WriteHeader(status)
+}
 
 // TestAccessible opens every page, with evil texts everywhere, on a phone and on a desk, light and
 // dark: axe finds nothing, nothing scrolls sideways, and nothing is loaded from elsewhere.
@@ -117,6 +130,11 @@ func TestAccessible(t *testing.T) {
 			r = httptest.NewRequest(post, "http://shop.example"+r.URL.Path, strings.NewReader("key=look&order="+things["tests"]+"&action=pay"))
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		}
+		if r.URL.RawQuery == asOver {
+			run := s.played(fixture.PartnerID, evil)
+			run.State = certify.Failed
+			s.certified(run, 0)
+		}
 		member := admin
 		if r.URL.RawQuery == asReader {
 			member = reader
@@ -124,7 +142,7 @@ func TestAccessible(t *testing.T) {
 		for name, value := range member.cookies {
 			r.AddCookie(&http.Cookie{Name: name, Value: value})
 		}
-		s.handler.ServeHTTP(w, r)
+		s.handler.ServeHTTP(looked{w}, r)
 	}))
 	t.Cleanup(server.Close)
 	v := kit.Visit(t, kit.Start(t), server.URL+Prefix)
@@ -133,7 +151,7 @@ func TestAccessible(t *testing.T) {
 		t.Fatal(status, page)
 	}
 	again := s.logged(fixture.PartnerID, call(get, "/v1/orders/"+things["tests"], ""))
-	answers := []string{"/portal/requests/" + again + "/repeat?" + asPost, "/portal/sandbox/act?" + asPost, "/portal/sandbox?" + asReader, "/portal/settings?" + asReader}
+	answers := []string{"/portal/requests/" + again + "/repeat?" + asPost, "/portal/sandbox/act?" + asPost, certifyPath + "?" + asPost, "/portal/sandbox?" + asReader, "/portal/settings?" + asReader, certifyPath + "?" + asOver}
 	for _, path := range append(paths(things), append(answers, "/portal/requests/"+again)...) {
 		if err := chromedp.Do(v.Tab, size(1280), scheme("light"), chromedp.Navigate(server.URL+path)); err != nil {
 			t.Fatal(path, err)

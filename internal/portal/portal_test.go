@@ -45,7 +45,7 @@ func open(t *testing.T) *shop {
 	t.Helper()
 	engine := memory.New().Open(env.Env{}, env.Env{}.Now)
 	s := &shop{Shop: fixture.Open(t, engine, nil, 2, 100), t: t, other: commerce.Partner{ID: "ptn_other", Name: "Other", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 60}}
-	s.uses = service.New(s.Reader, s.Engine, s.Committer, service.Options{})
+	s.uses = service.New(s.Reader, s.Engine, s.Committer, service.Options{LogsRequests: true})
 	fixture.Do(s.Shop, fixture.Admit(s.other))
 	s.log = requestlog.New(env.Env{}, sqlitelog.New(t.TempDir()+"/log"), requestlog.Options{})
 	t.Cleanup(func() { _ = s.log.Close() })
@@ -395,7 +395,7 @@ func TestRights(t *testing.T) {
 			done[e.Action] = true
 		}
 	}
-	for _, action := range []string{"make_endpoint", "change_endpoint", "rotate_secret", "pause_endpoint", "delete_endpoint", "test_endpoint", "make_key", "rotate_key", "revoke_key", "invite_member", "change_member", "remove_member", "resend_events", "make_fault", "clear_faults", "update_partner"} {
+	for _, action := range []string{"make_endpoint", "change_endpoint", "rotate_secret", "pause_endpoint", "delete_endpoint", "test_endpoint", "make_key", "rotate_key", "revoke_key", "invite_member", "change_member", "remove_member", "resend_events", "make_fault", "clear_faults", "update_partner", "start_certification"} {
 		if !done[action] {
 			t.Errorf("%s of a member is not audited: %v", action, done)
 		}

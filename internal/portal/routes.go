@@ -22,5 +22,5 @@ type route struct {
 
 // table has all pages and acts, in the order of the menu.
 func table() []route {
-	return slices.Concat(signInRoutes, homeRoutes, requestRoutes, eventRoutes, orderRoutes, endpointRoutes, keyRoutes, sandboxRoutes, settingsRoutes)
+	return slices.Concat(signInRoutes, homeRoutes, requestRoutes, eventRoutes, orderRoutes, endpointRoutes, keyRoutes, sandboxRoutes, certifyRoutes, settingsRoutes)
 }

@@ -2,7 +2,6 @@ package portal
 
 import (
 	"errors"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -110,10 +109,9 @@ func (v *visit) sandbox() error {
 	return v.page("sandbox", "Sandbox", page)
 }
 
-// refusedInSandbox shows the page with what was typed, and why it was refused. A failure of the service is shown
-// alone, since something may have been done.
+// refusedInSandbox shows the page with what was typed, and why it was refused.
 func (v *visit) refusedInSandbox(refused error) error {
-	if e, ok := errors.AsType[*web.Error](refused); ok && e.Status >= http.StatusInternalServerError {
+	if isFailure(refused) {
 		return refused
 	}
 	page, err := v.sandboxPage()
