@@ -267,3 +267,32 @@ func TestPartnerMistakes(t *testing.T) {
 		t.Errorf("keys were changed:\n%v\n%v", keys, after)
 	}
 }
+
+// Where live keys need a certification, neither the API nor a command gives one to a partner that has not passed it,
+// until the operator insists.
+func TestLiveKeysNeedCertification(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	_, c := s.serve("--require-certified")
+	newKey := func(mode string) request { return post("/v1/keys", "", map[string]any{"name": "Another", "mode": mode}) }
+	c.must(409, newKey("live")).refusal(t, 409, "not_certified")
+	c.must(201, newKey("test"))
+
+	made := s.newPartner("--name", "Fresh", "--require-certified")
+	if made.Keys.Live != "" || made.Keys.Test == "" {
+		t.Errorf("a new partner has %+v", made.Keys)
+	}
+	if text := s.operate("partner", "create", "--name", "In words", "--require-certified").ok(t); !strings.Contains(text, "none before the certification") {
+		t.Error(text)
+	}
+	checkKeys(t, s.newPartner("--name", "Trusted", "--require-certified", "--force"))
+	for _, command := range [][]string{{"add-key", made.PartnerID, "--name", "Live", "--mode", "live", "--json"}, {"rotate-key", made.PartnerID, "--mode", "live", "--json"}} {
+		command = append([]string{"partner"}, command...)
+		if r := s.operate(append(command, "--require-certified")...); r.code != 1 || !strings.Contains(r.stderr, "--force") || strings.Contains(r.stdout, "sk_live_") {
+			t.Errorf("%v: exit code %d, %q", command, r.code, r.stderr)
+		}
+	}
+	live := parseIssued(t, s.operate("partner", "rotate-key", made.PartnerID, "--mode", "live", "--json", "--require-certified", "--force").ok(t))
+	c.with(live.Keys.Live).must(200, get("/v1/health"))
+	s.operate("partner", "rotate-key", made.PartnerID, "--mode", "live", "--json", "--require-certified").ok(t) // one in place of another
+}

@@ -58,8 +58,14 @@ func newDatabase(url string, engine storage.Engine, now func() time.Time) *datab
 	runner := jobs.New(env.Env{}, env.Env{}.Text())
 	db := &database{url: url, Engine: engine, runner: runner}
 	db.committer = commit.New(engine, commit.Options{Starter: runner, EncodeEvent: func(e commerce.WebhookEvent) []byte { return wire.Encoder{Pages: db.pages}.EventData(e) }})
-	db.uses = service.New(engine.Reader(), engine, db.committer, service.Options{Answers: api.Answers{}, Now: now})
+	db.uses = db.usesWith(service.Options{Now: now})
 	return db
+}
+
+// usesWith are use cases of the operator with more options.
+func (d *database) usesWith(o service.Options) *service.Service {
+	o.Answers = api.Answers{}
+	return service.New(d.Reader(), d, d.committer, o)
 }
 
 func openEngine(c config.Database, m missing) (storage.Engine, error) {

@@ -20,7 +20,7 @@ func newOffice(c config.Server, db *database, uses *service.Service, requests *r
 	if c.NoOffice {
 		return nil, nil
 	}
-	return backoffice.New(db.Reader(), uses, backoffice.Options{Env: env.Env{}, PublicURL: base, Pages: db.pages, Enter: db.demo, Requests: requests})
+	return backoffice.New(db.Reader(), uses, backoffice.Options{Env: env.Env{}, PublicURL: base, Pages: db.pages, Enter: db.demo, Requests: requests, RequireCertified: c.RequireCertified})
 }
 
 // newPortal makes the portal of partners; nil: it is switched off with the back office, whose

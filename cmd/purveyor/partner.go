@@ -28,6 +28,7 @@ type partnerCommand struct {
 
 type partnerCreate struct {
 	onAnyDatabase
+	liveKeys
 	Name           string           `help:"Name of the partner." required:"" env:"PURVEYOR_PARTNER_NAME"`
 	Scope          []commerce.Scope `help:"Scope of the keys; may be repeated. Default: all (*)." placeholder:"S" sep:"none" env:"PURVEYOR_PARTNER_SCOPE"`
 	TestScope      []commerce.Scope `help:"Scope of the test key, if it may do less than the live key; may be repeated." placeholder:"S" sep:"none"`
@@ -55,7 +56,7 @@ func (c *partnerCreate) prepare() (err error) {
 }
 
 func (c partnerCreate) Run(ctx context.Context, db *database) error {
-	created, err := db.uses.CreatePartner(ctx, operator(), commerce.Partner{
+	created, err := c.uses(db).CreatePartner(ctx, operator(), commerce.Partner{
 		Name: c.Name, Scopes: c.Scope, StoreIDs: c.Store, RateLimit: c.RateLimit,
 		CallbackURL: c.CallbackURL, CallbackSecret: c.CallbackSecret,
 	}, c.TestScope, "")
@@ -69,7 +70,8 @@ func (c partnerCreate) Run(ctx context.Context, db *database) error {
 	if c.JSON {
 		return printJSON(made)
 	}
-	printf("partner   %s\nlive key  %s\ntest key  %s\n", made.PartnerID, made.Keys[commerce.Live], made.Keys[commerce.Test])
+	live := cmp.Or(made.Keys[commerce.Live], "none before the certification; then `purveyor partner add-key` makes one")
+	printf("partner   %s\nlive key  %s\ntest key  %s\n", made.PartnerID, live, made.Keys[commerce.Test])
 	if made.Secret != "" {
 		printf("secret    %s\n", made.Secret)
 	}

@@ -60,8 +60,21 @@ func printKey(k service.IssuedKey, asJSON bool, previous string) error {
 	return nil
 }
 
+// liveKeys is the part of a command that makes live keys. The command writes to the database and asks no service, so it is told as
+// the service is whether these need a certification.
+type liveKeys struct {
+	RequireCertified bool `help:"Make live keys for partners alone whose integration has passed the certification, as a service with this setting does." env:"PURVEYOR_REQUIRE_CERTIFIED"`
+	Force            bool `help:"Make a live key all the same."`
+}
+
+// uses are the use cases under these settings.
+func (l liveKeys) uses(db *database) *service.Service {
+	return db.usesWith(service.Options{RequireCertified: l.RequireCertified && !l.Force})
+}
+
 type partnerAddKey struct {
 	onPartner
+	liveKeys
 	Name    string           `help:"What the key is for." required:""`
 	Mode    commerce.Mode    `help:"Which key: live or test." enum:"live,test" required:""`
 	Scope   []commerce.Scope `help:"Scope of the key; may be repeated. Default: those of the partner; a test key then changes no products and no stock." placeholder:"S" sep:"none"`
@@ -79,7 +92,10 @@ func (c partnerAddKey) Run(ctx context.Context, db *database) error {
 	if _, err := keysOfPartner(ctx, db, c.ID); err != nil {
 		return err
 	}
-	made, err := db.uses.MakeKey(ctx, operator(), in)
+	made, err := c.uses(db).MakeKey(ctx, operator(), in)
+	if refusal, ok := errors.AsType[*commerce.Error](err); ok && refusal.Code == "not_certified" {
+		return fmt.Errorf("%s; --force makes one all the same", refusal.Message)
+	}
 	if err != nil {
 		return flagError(err)
 	}
@@ -88,6 +104,7 @@ func (c partnerAddKey) Run(ctx context.Context, db *database) error {
 
 type partnerRotateKey struct {
 	onPartner
+	liveKeys
 	Mode         commerce.Mode `help:"Which key: live or test, if the partner has one of them." enum:"live,test" xor:"which" required:""`
 	Key          string        `help:"Which key, by its id." placeholder:"ID" xor:"which" required:""`
 	OverlapHours int           `help:"Hours for which the old key goes on working; 168 at most." default:"0"`
@@ -108,7 +125,7 @@ func (c partnerRotateKey) Run(ctx context.Context, db *database) error {
 	}
 	if c.Key == "" {
 		if c.Key, err = theKey(keys, c.Mode); errors.Is(err, errNoKey) { // the first one of the mode
-			return partnerAddKey{onPartner: c.onPartner, Name: string(c.Mode) + " key", Mode: c.Mode, JSON: c.JSON}.Run(ctx, db)
+			return partnerAddKey{onPartner: c.onPartner, liveKeys: c.liveKeys, Name: string(c.Mode) + " key", Mode: c.Mode, JSON: c.JSON}.Run(ctx, db)
 		} else if err != nil {
 			return err
 		}

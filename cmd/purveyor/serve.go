@@ -187,7 +187,7 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 	if err != nil {
 		return nil, err
 	}
-	uses := service.New(db.Reader(), db, db.committer, service.Options{LogsRequests: requests != nil, Jobs: db.runner, Answers: api.Answers{}, ReplyBytes: c.RepliesMiB << 20, Processors: processors.modes, Couriers: fleet, Geocoder: geocoder,
+	uses := service.New(db.Reader(), db, db.committer, service.Options{LogsRequests: requests != nil, RequireCertified: c.RequireCertified, Jobs: db.runner, Answers: api.Answers{}, ReplyBytes: c.RepliesMiB << 20, Processors: processors.modes, Couriers: fleet, Geocoder: geocoder,
 		Sandboxes: service.Sandboxes{Payments: processors.sandbox, Couriers: couriers.sandbox}})
 	callbacks := inbound.New(env.Env{}, uses, processors.byName, couriers.Providers)
 	o.Queue, o.Reads, o.Uses, o.Runner = db.Engine, db.Engine.Reader(), uses, db.runner

@@ -64,6 +64,8 @@ type Office struct {
 	importing   sync.Mutex // one file of products is read at a time: it takes ten times its length
 	boards      *boardHub
 	requests    *requestlog.Log // nil: requests are not logged
+
+	requireCertified bool
 }
 
 // Options of an office.
@@ -78,12 +80,14 @@ type Options struct {
 	Enter bool
 	// Requests is the log of partners' requests; nil: they are not logged.
 	Requests *requestlog.Log
+	// RequireCertified is that of the use cases.
+	RequireCertified bool
 }
 
 // New makes the office over a service and its storage.
 func New(reads Reads, uses *service.Service, o Options) (*Office, error) {
 	pages()
-	office := &Office{env: o.Env, reads: reads, cookies: site.Cookies{Name: "office", Path: Prefix, Secure: strings.HasPrefix(o.PublicURL, "https://")}, uses: uses, publicURL: o.PublicURL, pages: o.Pages, identify: o.Identify, passwords: signin.NewPasswords(o.Env), boards: newBoardHub(o.Env, reads), requests: o.Requests, routes: table()}
+	office := &Office{env: o.Env, reads: reads, cookies: site.Cookies{Name: "office", Path: Prefix, Secure: strings.HasPrefix(o.PublicURL, "https://")}, uses: uses, publicURL: o.PublicURL, pages: o.Pages, identify: o.Identify, passwords: signin.NewPasswords(o.Env), boards: newBoardHub(o.Env, reads), requests: o.Requests, requireCertified: o.RequireCertified, routes: table()}
 	if o.Enter {
 		office.routes = append(office.routes, enterRoutes...)
 	}

@@ -26,7 +26,8 @@ type partnerPage struct {
 	MayEvents bool      // the user may send events and stop them
 	Use       *site.Use // nil: not shown
 	Members   []commerce.Member
-	WhyNot    string // why the user may not change the partner, although other partners
+	Certified commerce.Millis // since when; 0: it is not
+	WhyNot    string          // why the user may not change the partner, although other partners
 }
 
 // furtherEndpoint is an endpoint beside the callback URL.
@@ -85,6 +86,11 @@ func (v *visit) partner(p commerce.Partner) error {
 	if page.Members, err = v.o.reads.Members(ctx, p.ID); err != nil {
 		return err
 	}
+	certification, err := v.o.reads.Certification(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	page.Certified = certification.CertifiedOn
 	if page.Use, err = v.useOf(p, page.Zone); err != nil {
 		return err
 	}

@@ -75,12 +75,17 @@ func (v *visit) makePartner() error {
 		var made service.CreatedPartner
 		if made, err = v.o.uses.CreatePartner(v.Context(), v.caller().Actor, p, site.Lines[commerce.Scope](form.Typed["test-scope"]), v.draw()); err == nil {
 			p.ID = made.Partner.ID
-			secrets := []shownSecret{{"Live key", made.Keys[commerce.Live]}, {"Test key", made.Keys[commerce.Test]}}
+			text := "Give them to the partner in a safe way. They are shown only now: of keys, Purveyor keeps only digests."
+			secrets := []shownSecret{{"Test key", made.Keys[commerce.Test]}}
+			if live := made.Keys[commerce.Live]; live != "" {
+				secrets = slices.Insert(secrets, 0, shownSecret{"Live key", live})
+			} else {
+				text += " The live key comes after the certification."
+			}
 			if made.Secret != "" {
 				secrets = append(secrets, shownSecret{"Secret, with which events are signed", made.Secret})
 			}
-			return v.page("partner_shown", "The keys of "+p.Name, shownOnce{p, secrets,
-				"Give them to the partner in a safe way. They are shown only now: of keys, Purveyor keeps only digests."})
+			return v.page("partner_shown", "The keys of "+p.Name, shownOnce{p, secrets, text})
 		}
 	}
 	page, readErr := v.partnerEditPage(form, "")

@@ -41,7 +41,7 @@ func (v *visit) keyNamed(p commerce.Partner) (site.Key, error) {
 }
 
 // keyFields are the fields of the form of a new key, named as refusals name them.
-var keyFields = []fieldWord{{"name", "Name"}, {"mode", "Mode"}, {"rights", "Rights"}, {"scope", "Scopes"}, {"store", "Stores"}, {"days", "Ends after days"}, {"allowed_addresses", "IP addresses"}}
+var keyFields = []fieldWord{{"name", "Name"}, {"mode", "Mode"}, {"rights", "Rights"}, {"scope", "Scopes"}, {"store", "Stores"}, {"days", "Ends after days"}, {"allowed_addresses", "IP addresses"}, {"force", "Without certification"}}
 
 // keyPage is the data of the page "key_new".
 type keyPage struct {
@@ -50,11 +50,19 @@ type keyPage struct {
 	Key    string
 	Scopes []site.ScopeWord // that the partner has
 	Stores []commerce.Store
+	Barred bool // a live key needs a certification that the partner lacks
 }
 
 func (v *visit) keyPage(p commerce.Partner, form editForm, key string) (page keyPage, err error) {
 	page = keyPage{Partner: p, Form: form, Key: key}
 	page.Scopes = site.ScopesOf(p)
+	if v.o.requireCertified {
+		row, err := v.o.reads.Certification(v.Context(), p.ID)
+		if err != nil {
+			return page, err
+		}
+		page.Barred = row.CertifiedOn == 0
+	}
 	page.Stores, err = v.storesOf(commerce.MayManagePartners)
 	page.Stores = slices.DeleteFunc(page.Stores, func(s commerce.Store) bool { return p.MayUse(s.ID) != nil })
 	return page, err
@@ -73,7 +81,7 @@ func (v *visit) newKey(p commerce.Partner) error {
 func (v *visit) makeKey(p commerce.Partner) error {
 	form := v.posted(keyFields)
 	in, err := site.NewKeyOf(form.Typed, p, v.now())
-	in.Draw = v.draw()
+	in.Draw, in.Force = v.draw(), form.Typed["force"] != ""
 	if err == nil {
 		var made service.IssuedKey
 		if made, err = v.o.uses.MakeKey(v.Context(), v.caller().Actor, in); err == nil {

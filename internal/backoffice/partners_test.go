@@ -529,3 +529,47 @@ func TestFurtherEndpoints(t *testing.T) {
 		t.Error("the description is not escaped")
 	}
 }
+
+// TestLiveKeysNeedCertification: where live keys need a certification, a new partner has a test key alone, and the form of a key has a
+// tick that issues a live one all the same, until the partner is certified.
+func TestLiveKeysNeedCertification(t *testing.T) {
+	o := openOffice(t)
+	_, page := o.get("boss", partnerAt)
+	shows(t, page, "Not certified")
+	if _, form := o.get("boss", partnerAt+"/keys"); strings.Contains(form, "without certification") {
+		t.Errorf("a tick that has no use:\n%s", form)
+	}
+	o.office.uses, o.office.requireCertified = service.New(o.Reader, o.Engine, o.Committer, service.Options{RequireCertified: true}), true
+	_, form := o.get("boss", partnerAt+"/keys")
+	shows(t, form, "Issue it without certification")
+	issue := func(draw, mode string, more ...string) (int, string) {
+		return o.post("boss", partnerAt+"/keys", append([]string{"key", strings.Repeat(draw, service.MinDraw), "name", "Kiosk", "mode", mode}, more...)...)
+	}
+	status, body := issue("a", "live")
+	if status != http.StatusConflict || len(shownKeys(body)) > 0 {
+		t.Errorf("%d\n%s", status, body)
+	}
+	shows(t, body, "has not passed the certification", "Issue it without certification")
+	for draw, fields := range map[string][]string{"b": {"test"}, "c": {"live", "force", "yes"}} {
+		if status, body := issue(draw, fields[0], fields[1:]...); status != http.StatusOK || len(shownKeys(body)) != 1 {
+			t.Errorf("%v: %d\n%s", fields, status, body)
+		}
+	}
+	_, form = o.get("boss", "/office/partners/new")
+	_, body = o.post("boss", "/office/partners/new", partnerForm("key", hidden(t, form, "key"), "name", "Fresh")...)
+	if keys := shownKeys(body); len(keys) != 1 || !strings.HasPrefix(keys[0], "sk_test_") {
+		t.Errorf("a new partner has %v", keys)
+	}
+	shows(t, body, "The live key comes after the certification")
+	fixture.Change(t, o.Engine, commerce.Needs{Lock: true, Certified: []string{fixture.PartnerID}}, func(*commerce.Rows, commerce.Millis) commerce.Changes {
+		return commerce.Changes{Certified: []commerce.Certification{{PartnerID: fixture.PartnerID, RunID: "run_1", Run: "{}", Version: 1, CertifiedOn: 1772463845250}}}
+	})
+	_, page = o.get("boss", partnerAt)
+	shows(t, page, "Certified", "2 Mar 2026")
+	if _, form := o.get("boss", partnerAt+"/keys"); strings.Contains(form, "without certification") {
+		t.Errorf("certified, and yet:\n%s", form)
+	}
+	if status, body := issue("d", "live"); status != http.StatusOK || len(shownKeys(body)) != 1 {
+		t.Errorf("certified: %d\n%s", status, body)
+	}
+}

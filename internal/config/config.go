@@ -58,7 +58,8 @@ type Server struct {
 	RequestLogMiB int64  `help:"Storage for the log of partners' requests, in MiB: when it is full, the oldest days go early. 0: no log." default:"10240" env:"PURVEYOR_REQUEST_LOG_MIB" name:"request-log-mib"`
 	Sandbox       string `help:"on, or off: then test orders need configured providers, and the sandbox's pages are gone." enum:"on,off" default:"on" env:"PURVEYOR_SANDBOX"`
 
-	NoOffice bool `help:"Leave the back office and the portal of partners out." env:"PURVEYOR_NO_OFFICE"`
+	NoOffice         bool `help:"Leave the back office and the portal of partners out." env:"PURVEYOR_NO_OFFICE"`
+	RequireCertified bool `help:"Give live keys to partners alone whose integration has passed the certification." env:"PURVEYOR_REQUIRE_CERTIFIED"`
 
 	TrustedProxy []string `help:"Network of a reverse proxy whose X-Forwarded-For is trusted; may be repeated." env:"PURVEYOR_TRUSTED_PROXY" placeholder:"CIDR"`
 }

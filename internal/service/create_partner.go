@@ -18,8 +18,8 @@ type CreatedPartner struct {
 }
 
 // CreatePartner makes a partner with a live and a test key, and sets the ID of p. Both keys
-// may do what the partner may, the test key no more than testScopes if these are given. A
-// partner with all scopes may manage itself. It refuses unknown scopes and stores. With draw, a
+// may do what the partner may, the test key no more than testScopes if these are given. Where live keys need a
+// certification there is no live key yet. A partner with all scopes may manage itself. It refuses unknown scopes and stores. With draw, a
 // random text as RotateKey has it, a repeat by the same actor makes nothing more, and gets the
 // same keys and secret.
 func (s *Service) CreatePartner(ctx context.Context, by commerce.Actor, p commerce.Partner, testScopes []commerce.Scope, draw string) (made CreatedPartner, err error) {
@@ -41,7 +41,11 @@ func (s *Service) CreatePartner(ctx context.Context, by commerce.Actor, p commer
 	}
 	made.Keys = map[commerce.Mode]string{}
 	cmd := command.CreatePartner{Partner: p}
-	for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
+	modes := []commerce.Mode{commerce.Live, commerce.Test}
+	if s.o.RequireCertified {
+		modes = modes[1:]
+	}
+	for _, mode := range modes {
 		key, err := s.drawKey(mode, draw)
 		if err != nil {
 			return CreatedPartner{}, err
