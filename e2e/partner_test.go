@@ -274,7 +274,9 @@ func TestLiveKeysNeedCertification(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	_, c := s.serve("--require-certified")
-	newKey := func(mode string) request { return post("/v1/keys", "", map[string]any{"name": "Another", "mode": mode}) }
+	newKey := func(mode string) request {
+		return post("/v1/keys", "", map[string]any{"name": "Another", "mode": mode})
+	}
 	c.must(409, newKey("live")).refusal(t, 409, "not_certified")
 	c.must(201, newKey("test"))
 
