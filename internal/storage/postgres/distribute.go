@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage/schema"
@@ -57,7 +58,7 @@ func (e *Engine) Distribute(ctx context.Context) (tables []string, err error) {
 	}
 	done := map[string]bool{}
 	group := map[string]string{} // of each column, a table that was distributed by it
-	for _, s := range append(shares, share{table: coordinators}) {
+	for _, s := range slices.Concat(shares, []share{{table: coordinators}}) {
 		if done[s.table], err = asShared(ctx, conn, s); err != nil {
 			return nil, fmt.Errorf("distribute %s: %w", s.table, explain(err))
 		}
