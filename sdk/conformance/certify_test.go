@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"purveyor/internal/testkit/check"
+	"purveyor/internal/testkit/pg"
 )
 
 // certifyTask is what a run asks for.
@@ -88,20 +89,23 @@ func TestPlantedFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short leaves out what runs the program")
 	}
-	w := newWorld(t, readTable(t).Catalog)
+	catalog := readTable(t).Catalog
+	w := newWorld(t, catalog)
 	var runs sync.WaitGroup // most of their time they wait, so all run at once
-	runs.Go(func() {
-		p := openPlanted(t, w.base, w.partnerKey(t), "")
-		run := certify(t, w, p.key, p.server.URL+"/hooks", allGroups, p.do)
-		if run.State != "passed" || len(run.Checks) != 30 {
-			t.Errorf("without a fault: %s: %q", run.State, run.failed())
-		}
-		for _, c := range run.Checks {
-			if c.State != "passed" {
-				t.Errorf("without a fault %s is %s: %s", c.ID, c.State, c.Message)
+	for _, w := range []*world{w, newWorldOn(t, catalog, pg.Shared(t).Database(t))} {
+		runs.Go(func() {
+			p := openPlanted(t, w.base, w.partnerKey(t), "")
+			run := certify(t, w, p.key, p.server.URL+"/hooks", allGroups, p.do)
+			if run.State != "passed" || len(run.Checks) != 30 {
+				t.Errorf("%s: without a fault: %s: %q", w.url, run.State, run.failed())
 			}
-		}
-	})
+			for _, c := range run.Checks {
+				if c.State != "passed" {
+					t.Errorf("%s: without a fault %s is %s: %s", w.url, c.ID, c.State, c.Message)
+				}
+			}
+		})
+	}
 	for _, f := range plantedFaults {
 		runs.Go(func() {
 			p := openPlanted(t, w.base, w.partnerKey(t), f.fault)

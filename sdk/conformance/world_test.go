@@ -63,7 +63,8 @@ func buildAndRun(m *testing.M) int {
 // world is a service on a database of its own, behind a proxy.
 type world struct {
 	t       *testing.T
-	file    string // of the database
+	file    string // of the database, if it is SQLite
+	url     string // of the database
 	base    string // of the service, past the proxy
 	key     string
 	proxy   *faultproxy.HTTP
@@ -74,10 +75,19 @@ type world struct {
 // secret signs webhooks; it is a whsec_ in base64.
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-// newWorld starts a service with a catalog.
+// newWorld starts a service with a catalog on SQLite.
 func newWorld(t *testing.T, catalog json.RawMessage) *world {
 	t.Helper()
-	w := &world{t: t, file: filepath.Join(t.TempDir(), "shop.db"), hooks: &hooks{}}
+	file := filepath.Join(t.TempDir(), "shop.db")
+	w := newWorldOn(t, catalog, "sqlite:"+file)
+	w.file = file
+	return w
+}
+
+// newWorldOn starts a service with a catalog on a database.
+func newWorldOn(t *testing.T, catalog json.RawMessage, url string) *world {
+	t.Helper()
+	w := &world{t: t, url: url, hooks: &hooks{}}
 	sink := httptest.NewServer(w.hooks)
 	t.Cleanup(sink.Close)
 	stores := filepath.Join(t.TempDir(), "catalog.json")
@@ -100,8 +110,8 @@ func newWorld(t *testing.T, catalog json.RawMessage) *world {
 
 // command makes a command of the program, without the settings of the tests' environment.
 func (w *world) command(args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(w.t.Context(), program, append(args, "--database", "sqlite:"+w.file)...)
-	cmd.Dir = filepath.Dir(w.file)
+	cmd := exec.CommandContext(w.t.Context(), program, append(args, "--database", w.url)...)
+	cmd.Dir = w.t.TempDir()
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PURVEYOR_") })
 	return cmd
 }
