@@ -369,10 +369,11 @@ var Routes = []Route{
 	{post, "/v1/keys/{key_id}/rotate", needs(commerce.ManageSelf), rotateKey},
 	{post, "/v1/keys/{key_id}/revoke", needs(commerce.ManageSelf), (*API).revokeKey},
 
-	{get, "/v1/sandbox/faults", needs(commerce.WriteOrders), inTest((*API).listFaults)},
 	{post, "/v1/certify/runs", needs(commerce.WriteOrders), inTest(startCertification)},
 	{get, "/v1/certify/runs/{run_id}", needs(commerce.WriteOrders), inTest((*API).getCertification)},
 	{post, "/v1/certify/ack", needs(commerce.WriteOrders), inTest((*API).ackCertification)},
+
+	{get, "/v1/sandbox/faults", needs(commerce.WriteOrders), inTest((*API).listFaults)},
 	{post, "/v1/sandbox/faults", needs(commerce.WriteOrders), inTest(makeFault)},
 	{post, "/v1/sandbox/faults/clear", needs(commerce.WriteOrders), inTest((*API).clearFaults)},
 	{post, "/v1/sandbox/trigger", needs(commerce.WriteOrders), inTest((*API).triggerEvent)},

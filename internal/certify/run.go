@@ -34,7 +34,7 @@ const (
 	Running State = "running"
 	Passed  State = "passed" // every check of every group has passed or been left out
 	Failed  State = "failed" // the script is over, and a check has failed
-	Ended   State = "ended"  // its time is up, or another run has taken its place
+	Ended   State = "ended"  // its time is up
 )
 
 // Verdict is what is known of a check.
@@ -67,7 +67,7 @@ type Run struct {
 
 	Stage    int                `json:"stage"` // of the script
 	StageOn  commerce.Millis    `json:"stage_on"`
-	Acts     []Act              `json:"acts,omitzero"`     // that are done
+	Done     []string           `json:"done,omitzero"`     // keys of the acts that are done
 	Posts    map[string]Post    `json:"posts,omitzero"`    // how events of an order are sent, by its external id
 	Forged   map[Forgery]Forged `json:"forged,omitzero"`   // what became of webhooks that are not as they should be
 	Books    map[string]int     `json:"books,omitzero"`    // how often the partner's books have an event, by its id
@@ -185,6 +185,3 @@ func (r Run) Over() bool { return r.State != Running }
 
 // Whole reports whether the run tries every group.
 func (r Run) Whole() bool { return len(r.Groups) == len(Groups) }
-
-// Known reports whether the text names a group.
-func Known(g Group) bool { return slices.Contains(Groups, g) }

@@ -10,7 +10,8 @@ import (
 // stages are the script.
 var stages = slices.Concat(callStages, mannerStages, webhookStages, storyStages, repairStages)
 
-// keyed are the operations whose calls need an Idempotency-Key: done twice they sell, refund or count twice.
+// keyed are the operations whose calls need an Idempotency-Key. Without one, a call that is repeated sells, refunds or
+// counts goods once more.
 var keyed = []string{"reportOrder", "createCheckoutSession", "cancelOrder", "refundOrder", "adjustInventory"}
 
 var callStages = []stage{

@@ -59,7 +59,7 @@ func forges(v *view) bool {
 	return true
 }
 
-// asks asks what the books have, until all of the events are in them. It reports whether they were told
+// askBooks asks what the books have, until all of the events are in them. It reports whether they were told
 // in this stage, and whether they have all.
 func (v *view) askBooks(events []Event) (told, all bool) {
 	if len(v.Tasks) == 0 || v.Tasks[0].ID != v.ack().ID {

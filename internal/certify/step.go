@@ -83,7 +83,7 @@ func Step(r Run, seen Seen, now commerce.Millis) (Run, []Act) {
 // Did notes that an act is done. forged is what became of a webhook that it sent.
 func (r Run) Did(a Act, forged Forged) Run {
 	r = r.clone()
-	r.Acts = append(r.Acts, a)
+	r.Done = append(r.Done, a.Key)
 	if a.Forge != "" {
 		r.Forged[a.Forge] = forged
 	}
@@ -91,7 +91,7 @@ func (r Run) Did(a Act, forged Forged) Run {
 }
 
 func (r Run) clone() Run {
-	r.Acts, r.Tasks, r.Checks = slices.Clone(r.Acts), slices.Clone(r.Tasks), slices.Clone(r.Checks)
+	r.Done, r.Tasks, r.Checks = slices.Clone(r.Done), slices.Clone(r.Tasks), slices.Clone(r.Checks)
 	r.Posts, r.Forged, r.Orders, r.Marks = copied(r.Posts), copied(r.Forged), copied(r.Orders), copied(r.Marks)
 	return r
 }
@@ -176,7 +176,7 @@ func (v *view) prepare() {
 // do has an act done once, and reports whether it is done. Its key is completed.
 func (v *view) do(a Act) bool {
 	a.Key = fmt.Sprintf("%s %d %s", v.ID, v.Stage, cmp.Or(a.Key, string(a.Fault), string(a.Forge), a.Do))
-	if slices.ContainsFunc(v.Run.Acts, func(done Act) bool { return done.Key == a.Key }) {
+	if slices.Contains(v.Done, a.Key) {
 		return true
 	}
 	v.acts = append(v.acts, a)

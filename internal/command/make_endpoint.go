@@ -23,7 +23,7 @@ func (c MakeEndpoint) Needs() commerce.Needs {
 	return n
 }
 
-// Access implements commit.Keyed. Only forms have a key, whose front checks the rights.
+// Access implements commit.Keyed. The portal alone gives a key, and checks the rights of the member.
 func (c MakeEndpoint) Access(*commerce.Rows) error { return nil }
 
 // Decide refuses an endpoint that gets more than its maker may read (403), and a

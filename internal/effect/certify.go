@@ -43,6 +43,10 @@ func (c *certification) step(ctx context.Context, job commerce.Job) jobs.Outcome
 	case err != nil:
 		return c.retryAfterLease(job, err)
 	}
+	if c.Requests == nil { // the service was started again without a log
+		run.State, run.Tasks = certify.Ended, nil
+		return c.record(job, run, row, 0)
+	}
 	p, err := c.Reads.Partner(ctx, job.Owner)
 	if err != nil {
 		return c.retryAfterLease(job, err)
@@ -83,6 +87,10 @@ func (c *certification) step(ctx context.Context, job commerce.Job) jobs.Outcome
 			return c.retryAfterLease(job, err)
 		}
 	}
+	return c.record(job, run, row, pause)
+}
+
+func (c *certification) record(job commerce.Job, run certify.Run, row commerce.Certification, pause time.Duration) jobs.Outcome {
 	return jobs.Outcome{Record: func(ctx context.Context) (commerce.Job, error) {
 		return c.Uses.StepCertification(ctx, job, run, row, pause)
 	}}
@@ -165,12 +173,19 @@ func (w *webhooks) play(ctx context.Context, job commerce.Job, p recipient, even
 	if event.Mode != commerce.Test || job.Tries > 0 {
 		return o, false
 	}
-	run, _, err := w.Uses.FindCertification(ctx, event.PartnerID)
-	if errors.Is(err, storage.ErrNotFound) || err == nil && run.Endpoint != job.Owner {
+	row, err := w.Reads.Certification(ctx, event.PartnerID)
+	if err == nil && !row.Runs(commerce.MillisOf(w.Env.Now())) {
 		return o, false
 	}
-	if err != nil {
+	var run certify.Run
+	if err == nil {
+		run, err = service.RunOf(row)
+	}
+	switch {
+	case err != nil:
 		return w.retryAfterLease(job, err), true
+	case run.Endpoint != job.Owner:
+		return o, false
 	}
 	switch run.PostOf(externalID(event)) {
 	case certify.PostDown:

@@ -54,13 +54,18 @@ func (v *visit) requests() error {
 	return v.page("requests", "Requests", page)
 }
 
+// findRequest finds the request that the path names.
+func (v *visit) findRequest() (r site.Request, err error) {
+	place, err := v.requestsPlace()
+	if err == nil {
+		r, err = place.Find(v.Context(), v.PathValue("id"))
+	}
+	return r, err
+}
+
 // request shows one request.
 func (v *visit) request() error {
-	place, err := v.requestsPlace()
-	if err != nil {
-		return err
-	}
-	r, err := place.Find(v.Context(), v.PathValue("id"))
+	r, err := v.findRequest()
 	if err != nil {
 		return err
 	}
@@ -77,7 +82,7 @@ type requestPage struct {
 	Key string
 }
 
-// endless is an operation whose answer does not end by itself.
+// endless is the operation whose answer goes on as long as the order does.
 const endless = "streamOrderTracking"
 
 // Repeatable reports whether the request can be sent again from here: it was made in test mode, and all of it is known.
@@ -99,11 +104,7 @@ const answerShown = 64 << 10
 
 // repeatRequest sends a request of test mode again, with the member in the place of the key, and shows the answer.
 func (v *visit) repeatRequest() error {
-	place, err := v.requestsPlace()
-	if err != nil {
-		return err
-	}
-	r, err := place.Find(v.Context(), v.PathValue("id"))
+	r, err := v.findRequest()
 	if err != nil {
 		return err
 	}

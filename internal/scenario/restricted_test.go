@@ -8,7 +8,7 @@ import (
 	"purveyor/internal/api"
 )
 
-// ofNoStore are the routes whose replies are of no store: faults, runs, and a list whose items are refused alone.
+// ofNoStore are routes whose stored replies belong to no store: faults, runs, and a list whose items are refused alone.
 var ofNoStore = map[string]bool{"/v1/sandbox/faults": true, "/v1/certify/runs": true, "/v1/products/bulk-upsert": true}
 
 // Every call with an Idempotency-Key is repeated once with success, and once more

@@ -27,11 +27,11 @@ func (s *Service) StartCertification(ctx context.Context, by Caller, in StartCer
 	if err != nil {
 		return out, err
 	}
-	owner, url, err := s.certifiedEndpoint(ctx, p, in.WebhookURL)
+	goods, err := s.goodsOf(ctx, by)
 	if err != nil {
 		return out, err
 	}
-	goods, err := s.goodsOf(ctx, by)
+	owner, url, err := s.certifiedEndpoint(ctx, p, goods.StoreID, in.WebhookURL)
 	if err != nil {
 		return out, err
 	}
@@ -44,13 +44,13 @@ func (s *Service) StartCertification(ctx context.Context, by Caller, in StartCer
 	return once(ctx, s, by, o, auditPeople(by.Actor, deed{"start_certification", "", p.ID}, cmd), neverRefused)
 }
 
-// certifiedEndpoint is the endpoint that is watched: it gets the events of test orders.
-func (s *Service) certifiedEndpoint(ctx context.Context, p commerce.Partner, wanted string) (owner, url string, err error) {
+// certifiedEndpoint is the endpoint that is watched: it gets the events of test orders of the store.
+func (s *Service) certifiedEndpoint(ctx context.Context, p commerce.Partner, storeID, wanted string) (owner, url string, err error) {
 	found, err := s.reader.Endpoints(ctx, p.Owners())
 	if err != nil {
 		return "", "", err
 	}
-	for _, owner := range p.Recipients(commerce.WebhookAccepted, commerce.Test, "") {
+	for _, owner := range p.Recipients(commerce.WebhookAccepted, commerce.Test, storeID) {
 		e := found[owner]
 		e.PartnerID, e.ID = commerce.SplitOwner(owner)
 		if url := e.Of(p).URL; url != "" && (wanted == "" || wanted == url) && e.PausedOn == 0 {
