@@ -14,7 +14,7 @@ func TestFates(t *testing.T) {
 	admin := s.member(fixture.PartnerID, "ann@p.example", commerce.MemberAdmin)
 	path := "/portal/events/" + things["events"]
 	_, page := admin.get(path)
-	shows(t, page, "It was not sent: there was no callback URL when it happened")
+	shows(t, page, "It was not sent: the endpoint was not there when it happened")
 	if status, _ := admin.post(path+"/resend", "key", "again", "endpoint", things["endpoints"]); status != 303 {
 		t.Fatal(status)
 	}

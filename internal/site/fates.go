@@ -90,7 +90,7 @@ func fateOf(p commerce.Partner, e commerce.Endpoint, event commerce.WebhookEvent
 	case len(jobs) > JobRoom: // not all of them were read
 		f.Sentence, f.Failed = why+"Many events wait, and this may be one of them", len(attempts) > 0
 	case len(attempts) == 0:
-		f.Sentence = "It was not sent: there was no callback URL when it happened"
+		f.Sentence = "It was not sent: the endpoint was not there when it happened"
 	default:
 		f.Sentence, f.Failed = why+"It is not tried again by itself", true
 	}

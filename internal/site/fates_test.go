@@ -36,7 +36,7 @@ func TestFateOfEvents(t *testing.T) {
 		{"suspended", commerce.Partner{CallbackURL: "u", Suspended: true}, commerce.Endpoint{}, nil, job(commerce.JobWaiting), "It waits, because the endpoint is suspended", false, true, 0},
 		{"given up", p, commerce.Endpoint{}, []commerce.WebhookAttempt{{Status: 401}}, job(commerce.JobDead), "The endpoint refuses us: it answered 401. All tries are used up, so it is sent again only by hand", true, false, 0},
 		{"job swept", p, commerce.Endpoint{}, []commerce.WebhookAttempt{{Status: 404}}, nil, "The endpoint answered 404: there is nothing at its URL. It is not tried again by itself", true, false, 0},
-		{"no URL then", p, commerce.Endpoint{}, nil, nil, "It was not sent: there was no callback URL when it happened", false, false, 0},
+		{"no URL then", p, commerce.Endpoint{}, nil, nil, "It was not sent: the endpoint was not there when it happened", false, false, 0},
 		{"no URL", commerce.Partner{}, commerce.Endpoint{}, nil, nil, "It is not sent, because the partner has no callback URL", false, false, 0},
 		{"too many", p, commerce.Endpoint{}, nil, make([]commerce.Job, JobRoom+1), "Many events wait, and this may be one of them", false, false, 0},
 	} {
