@@ -23,7 +23,6 @@ type integration struct {
 	fault  Act
 	books  []string
 	events int
-	keys   int
 	conns  int
 }
 

@@ -165,8 +165,8 @@ func (c *certification) sendForged(ctx context.Context, r webhook.Request) webho
 	return c.Sender.Send(ctx, r)
 }
 
-// playedFailure is why a first try of a certification fails, whatever the endpoint has answered.
-var playedFailure = errors.New("the certification plays an endpoint that fails; the next try is as always")
+// errPlayed is why a first try of a certification fails, whatever the endpoint has answered.
+var errPlayed = errors.New("the certification plays an endpoint that fails; the next try is as always")
 
 // play has the first try of a test event go wrong in the way that a run asks for. done: it is over.
 func (w *webhooks) play(ctx context.Context, job commerce.Job, p recipient, event commerce.WebhookEvent) (o jobs.Outcome, done bool) {
@@ -189,12 +189,12 @@ func (w *webhooks) play(ctx context.Context, job commerce.Job, p recipient, even
 	}
 	switch run.PostOf(externalID(event)) {
 	case certify.PostDown:
-		return w.failed(job, playedFailure), true
+		return w.failed(job, errPlayed), true
 	case certify.PostLate:
-		return w.failed(job, playedFailure), event.Kind == commerce.WebhookAccepted
+		return w.failed(job, errPlayed), event.Kind == commerce.WebhookAccepted
 	case certify.PostSlow, certify.PostFailing:
 		w.post(ctx, p, event, commerce.MillisOf(w.Env.Now()))
-		return w.failed(job, playedFailure), true
+		return w.failed(job, errPlayed), true
 	case certify.PostNever:
 		return w.done(job), true
 	case certify.PostDoubled:
