@@ -86,7 +86,6 @@ type Options struct {
 
 // New makes the office over a service and its storage.
 func New(reads Reads, uses *service.Service, o Options) (*Office, error) {
-	pages()
 	office := &Office{env: o.Env, reads: reads, cookies: site.Cookies{Name: "office", Path: Prefix, Secure: strings.HasPrefix(o.PublicURL, "https://")}, uses: uses, publicURL: o.PublicURL, pages: o.Pages, identify: o.Identify, passwords: signin.NewPasswords(o.Env), boards: newBoardHub(o.Env, reads), requests: o.Requests, requireCertified: o.RequireCertified, routes: table()}
 	if o.Enter {
 		office.routes = append(office.routes, enterRoutes...)

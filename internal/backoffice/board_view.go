@@ -305,7 +305,7 @@ func (h *boardHub) render(o *commerce.Order, facts *cardFacts, key cardKey) *car
 		data.PickedUp = possible(commerce.MarkPickedUp) && o.Status == commerce.ReadyForPickup
 	}
 	var b bytes.Buffer
-	if err := pages()["board"].ExecuteTemplate(&b, "card", data); err != nil {
+	if err := pages.Page("board").ExecuteTemplate(&b, "card", data); err != nil {
 		panic(err) // a bug in the template
 	}
 	text := strings.Join(strings.Fields(b.String()), " ") // a message has one line

@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
+	"testing/fstest"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
@@ -63,10 +65,13 @@ func showing(t *testing.T, user commerce.User, page string, content any) *httpte
 	if err != nil {
 		t.Fatal(err)
 	}
-	layout := template.Must(template.New("").Funcs(words).Funcs(site.Words).ParseFS(pageFiles, "pages/layout.html"))
-	shown := template.Must(layout.Parse(page))
-	pages()["test"] = shown
-	t.Cleanup(func() { delete(pages(), "test") })
+	layout, err := pageFiles.ReadFile("pages/layout.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := pages
+	pages = site.NewPages(fstest.MapFS{"pages/layout.html": {Data: layout}, "pages/test.html": {Data: []byte(page)}}, words)
+	t.Cleanup(func() { pages = before })
 	office.routes = append(slices.Clone(looks), route{method: get, path: Prefix + "/orders", word: "Orders", icon: "receipt", handle: func(v *visit) error { return v.page("test", "Orders of today", content) }},
 		route{method: get, path: Prefix + "/board", word: "Board", icon: "square-kanban"}, route{method: get, path: Prefix + "/attention", word: "Attention", icon: "triangle-alert"},
 		route{method: get, path: Prefix + "/stores", word: "Stores", icon: "store"}, route{method: get, path: Prefix + "/reports", word: "Reports", icon: "chart-column"})
@@ -122,4 +127,18 @@ func size(width int) chromedp.Action[chromedp.Void] {
 		_, err := chromedp.Call(ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: int64(width), Height: 800, DeviceScaleFactor: 1, Mobile: width < 600})
 		return err
 	})
+}
+
+// TestPagesAreTemplates makes the template of each page, which is else made at its first visit.
+func TestPagesAreTemplates(t *testing.T) {
+	files, err := pageFiles.ReadDir("pages")
+	if err != nil || len(files) < 5 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		name := strings.TrimSuffix(f.Name(), ".html")
+		if shared := name == "layout" || name == "parts"; !shared && pages.Page(name).Lookup("content") == nil {
+			t.Errorf("%s defines no content", f.Name())
+		}
+	}
 }

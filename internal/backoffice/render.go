@@ -2,9 +2,7 @@ package backoffice
 
 import (
 	"embed"
-	"html/template"
 	"net/http"
-	"sync"
 
 	"purveyor/internal/site"
 	"purveyor/internal/web"
@@ -14,9 +12,8 @@ import (
 var pageFiles embed.FS
 
 // pages are the templates of the pages by their names: the file pages/NAME.html, which
-// defines "content", inside the layout. parts.html has what several pages share. They are read
-// when an office is made, since other commands of the program need none.
-var pages = sync.OnceValue(func() map[string]*template.Template { return site.Pages(pageFiles, words) })
+// defines "content", inside the layout. parts.html has what several pages share.
+var pages = site.NewPages(pageFiles, words)
 
 // frame is the data of the layout.
 type frame struct {
@@ -49,5 +46,5 @@ func (v *visit) render(status int, name string, data frame) {
 // made makes a page.
 func (v *visit) made(name string, data frame) []byte {
 	data.visit = v
-	return site.Made(pages()[name], data)
+	return site.Made(pages.Page(name), data)
 }

@@ -106,7 +106,7 @@ type checking struct {
 
 // part adds a part of the page.
 func (c *checking) part(name string, data any) {
-	if err := pages()["stock_check"].ExecuteTemplate(&c.buffer, name, data); err != nil {
+	if err := pages.Page("stock_check").ExecuteTemplate(&c.buffer, name, data); err != nil {
 		panic(err) // as render does
 	}
 }

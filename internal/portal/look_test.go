@@ -178,3 +178,17 @@ func TestAccessible(t *testing.T) {
 		}
 	}
 }
+
+// TestPagesAreTemplates makes the template of each page, which is else made at its first visit.
+func TestPagesAreTemplates(t *testing.T) {
+	files, err := pageFiles.ReadDir("pages")
+	if err != nil || len(files) < 5 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		name := strings.TrimSuffix(f.Name(), ".html")
+		if shared := name == "layout" || name == "parts"; !shared && pages.Page(name).Lookup("content") == nil {
+			t.Errorf("%s defines no content", f.Name())
+		}
+	}
+}

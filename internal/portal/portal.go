@@ -59,7 +59,6 @@ type Options struct {
 
 // New makes the portal over a service and its storage.
 func New(reads Reads, uses *service.Service, o Options) (*Portal, error) {
-	pages()
 	p := &Portal{env: o.Env, reads: reads, uses: uses, publicURL: o.PublicURL, requests: o.Requests, api: o.API, routes: table(),
 		cookies: site.Cookies{Name: "portal", Path: Prefix, Secure: strings.HasPrefix(o.PublicURL, "https://")}}
 	forgery := http.NewCrossOriginProtection()

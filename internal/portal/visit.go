@@ -3,10 +3,8 @@ package portal
 import (
 	"embed"
 	"errors"
-	"html/template"
 	"net/http"
 	"strings"
-	"sync"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
@@ -18,7 +16,7 @@ import (
 //go:embed pages/*.html
 var pageFiles embed.FS
 
-var pages = sync.OnceValue(func() map[string]*template.Template { return site.Pages(pageFiles, nil) })
+var pages = site.NewPages(pageFiles)
 
 // visit is one request of a member.
 type visit struct {
@@ -118,7 +116,7 @@ func (v *visit) again(refused error, name, title string, content any) error {
 
 func (v *visit) render(status int, name string, data frame) {
 	data.visit = v
-	site.Answer(v.w, v.Request, status, site.Made(pages()[name], data))
+	site.Answer(v.w, v.Request, status, site.Made(pages.Page(name), data))
 }
 
 // done ends an act: the browser goes to a page, which says what was done.

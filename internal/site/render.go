@@ -5,38 +5,49 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
-	"path"
 	"strings"
+	"sync"
 
 	"purveyor/internal/web"
 )
 
-// Pages reads the templates of pages, by their names: the file pages/NAME.html, which defines
+// Pages are the templates of pages, by their names: the file pages/NAME.html, which defines
 // "content", inside the layout of pages/layout.html. They also have the templates of Parts and,
 // if there is one, of pages/parts.html.
-func Pages(files fs.FS, words ...template.FuncMap) map[string]*template.Template {
-	names, err := fs.Glob(files, "pages/*.html")
-	if err != nil {
-		panic(err) // they are embedded
-	}
-	layout := template.New("").Funcs(Words)
-	for _, w := range words {
-		layout.Funcs(w)
-	}
-	template.Must(layout.ParseFS(Parts, "parts/*.html"))
-	template.Must(layout.ParseFS(files, "pages/layout.html"))
-	list := map[string]*template.Template{}
-	for _, file := range names {
-		if path.Base(file) == "parts.html" {
-			template.Must(layout.ParseFS(files, file))
+//
+// A template is made when its page is first asked for. Together they are a quarter of what a
+// service keeps in memory that only answers partners, and in many small pieces, over which each
+// collection of garbage goes.
+type Pages struct {
+	files  fs.FS
+	layout func() *template.Template
+	made   sync.Map // names to templates
+}
+
+// NewPages are the pages of the files. The words are functions for the templates beside Words.
+func NewPages(files fs.FS, words ...template.FuncMap) *Pages {
+	return &Pages{files: files, layout: sync.OnceValue(func() *template.Template {
+		layout := template.New("").Funcs(Words)
+		for _, w := range words {
+			layout.Funcs(w)
 		}
-	}
-	for _, file := range names {
-		if name := strings.TrimSuffix(path.Base(file), ".html"); name != "layout" && name != "parts" {
-			list[name] = template.Must(template.Must(layout.Clone()).ParseFS(files, file))
+		template.Must(layout.ParseFS(Parts, "parts/*.html"))
+		template.Must(layout.ParseFS(files, "pages/layout.html"))
+		if shared, err := fs.Glob(files, "pages/parts.html"); err == nil && len(shared) > 0 {
+			template.Must(layout.ParseFS(files, shared...))
 		}
+		return layout
+	})}
+}
+
+// Page is the template of a page. A page that is not there, and one that is no template, is a bug,
+// so it panics.
+func (p *Pages) Page(name string) *template.Template {
+	if made, ok := p.made.Load(name); ok {
+		return made.(*template.Template)
 	}
-	return list
+	made, _ := p.made.LoadOrStore(name, template.Must(template.Must(p.layout().Clone()).ParseFS(p.files, "pages/"+name+".html")))
+	return made.(*template.Template)
 }
 
 // Made makes a page. A template that fails is a bug, so it panics: nothing was written, and the
