@@ -27,6 +27,10 @@ var webhookStages = []stage{
 // booksPatience is the least time that is left for the books to have all events: some poll the feed seldom.
 const booksPatience = 90 * time.Second
 
+// courierPatience is the least time for a courier to be found, and to give up: steps of this service
+// more than of the partner.
+const courierPatience = 90 * time.Second
+
 const noBooks = "The books were not told: POST /v1/certify/ack"
 
 // allDelivered reports whether the order has so many events, and each was answered with 200.
@@ -147,7 +151,7 @@ var storyStages = []stage{
 		_, sent := v.happened(11, commerce.WebhookDeliveryCreated)
 		_, happened := v.happened(11, commerce.WebhookDeliveryCancelled)
 		return there && sent && v.do(Act{Do: "courier_cancel", OrderID: o.ID}) && happened
-	}, late: map[string]string{"courier_gives_up": "Order {order} was not reported for delivery"}},
+	}, wait: courierPatience, late: map[string]string{"courier_gives_up": "Order {order} was not reported for delivery"}},
 	{group: Stories, number: 8, task: refund(8), look: func(v *view) bool {
 		o, _ := v.order(8)
 		list := v.calls("refundOrder", 8)
