@@ -55,6 +55,8 @@ func TestHelp(t *testing.T) {
 		{"store update", append(database, "<store>", "--hold-minutes")},
 		{"stock check", append(database, "--store", "--all", "--repair", "--reason")},
 		{"audit list", append(database, "--target", "--limit", "--before")},
+		{"config", []string{"check", "show", "--config", "PURVEYOR_CONFIG"}},
+		{"config check", append(server, "PURVEYOR_DATABASE_FILE", "PURVEYOR_STRIPE_KEY_FILE")},
 		{"jobs", []string{"list", "show", "retry", "give-up"}},
 		{"jobs list", append(database, "--state", "--kind", "--owner")},
 		{"jobs give-up", append(database, "<job>", "--reason")},

@@ -198,8 +198,8 @@ func (m migrateCommand) Run(ctx context.Context, db *database) error {
 }
 
 type copyCommand struct {
-	From string `required:"" help:"What to copy: sqlite:PATH, or postgres://USER:PASSWORD@HOST/NAME. Stop its services first." env:"PURVEYOR_COPY_FROM" placeholder:"URL"`
-	To   string `required:"" help:"The target, an empty database." env:"PURVEYOR_COPY_TO" placeholder:"URL"`
+	From string `required:"" help:"What to copy: sqlite:PATH, or postgres://USER:PASSWORD@HOST/NAME. Stop its services first." env:"PURVEYOR_COPY_FROM" secret:"url" placeholder:"URL"`
+	To   string `required:"" help:"The target, an empty database." env:"PURVEYOR_COPY_TO" secret:"url" placeholder:"URL"`
 }
 
 // Run copies all of it, or nothing.

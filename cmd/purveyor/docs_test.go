@@ -159,6 +159,9 @@ func TestDocumentedCommandsExist(t *testing.T) {
 			flags["--"+v.Name] = true
 			for _, e := range v.Envs {
 				variables[e] = true
+				if v.Tag.Has("secret") {
+					variables[e+"_FILE"] = true
+				}
 			}
 		}
 		return next(nil)

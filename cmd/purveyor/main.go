@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"strings"
 	_ "time/tzdata" // the time zones of stores, for machines without them
@@ -16,31 +17,36 @@ import (
 
 type cli struct {
 	config.Log
+	Config config.File `help:"File with settings: lines NAME = value, where NAME is that of the variable." env:"PURVEYOR_CONFIG" placeholder:"FILE"`
 
-	Serve   serveCommand   `cmd:"" help:"Serve the API."`
-	Demo    demoCommand    `cmd:"" help:"Serve a demo: stores, a catalog and a partner in a new database that is deleted at the end."`
-	Import  importCommand  `cmd:"" help:"Create or update stores, categories and products from a JSON file: all of it, or nothing."`
-	Store   storeCommand   `cmd:"" help:"Change stores."`
-	Partner partnerCommand `cmd:"" help:"Create and manage partners and their keys."`
-	User    userCommand    `cmd:"" help:"Create and manage users of the back office."`
-	Webhook webhookCommand `cmd:"" help:"Show webhooks, send them again, and manage partners' endpoints."`
-	Jobs    jobsCommand    `cmd:"" help:"Show waiting and failed work, try it at once, or give it up."`
-	Outbox  outboxCommand  `cmd:"" help:"Read e-mails and texts that were not sent."`
-	Listen  listenCommand  `cmd:"" help:"Forward a partner's events from a running service to a local URL, for its developer."`
-	Trigger triggerCommand `cmd:"" help:"Have a running service play a test order until an event has happened, for a partner's developer."`
-	Certify certifyCommand `cmd:"" help:"Try a partner's integration against a running service: 30 checks of its calls, webhooks and books."`
-	Ledger  ledgerCommand  `cmd:"" help:"Check the money."`
-	Stock   stockCommand   `cmd:"" help:"Check the stock."`
-	Audit   auditCommand   `cmd:"" help:"Read who changed what."`
-	Copy    copyCommand    `cmd:"" help:"Copy a database into an empty one, of the other kind or the same: all of it, or nothing."`
-	Migrate migrateCommand `cmd:"" help:"Migrate the database, as every other command does."`
+	Serve    serveCommand   `cmd:"" help:"Serve the API."`
+	Demo     demoCommand    `cmd:"" help:"Serve a demo: stores, a catalog and a partner in a new database that is deleted at the end."`
+	Import   importCommand  `cmd:"" help:"Create or update stores, categories and products from a JSON file: all of it, or nothing."`
+	Store    storeCommand   `cmd:"" help:"Change stores."`
+	Partner  partnerCommand `cmd:"" help:"Create and manage partners and their keys."`
+	User     userCommand    `cmd:"" help:"Create and manage users of the back office."`
+	Webhook  webhookCommand `cmd:"" help:"Show webhooks, send them again, and manage partners' endpoints."`
+	Jobs     jobsCommand    `cmd:"" help:"Show waiting and failed work, try it at once, or give it up."`
+	Outbox   outboxCommand  `cmd:"" help:"Read e-mails and texts that were not sent."`
+	Listen   listenCommand  `cmd:"" help:"Forward a partner's events from a running service to a local URL, for its developer."`
+	Trigger  triggerCommand `cmd:"" help:"Have a running service play a test order until an event has happened, for a partner's developer."`
+	Certify  certifyCommand `cmd:"" help:"Try a partner's integration against a running service: 30 checks of its calls, webhooks and books."`
+	Ledger   ledgerCommand  `cmd:"" help:"Check the money."`
+	Stock    stockCommand   `cmd:"" help:"Check the stock."`
+	Audit    auditCommand   `cmd:"" help:"Read who changed what."`
+	Copy     copyCommand    `cmd:"" help:"Copy a database into an empty one, of the other kind or the same: all of it, or nothing."`
+	Settings configCommand  `cmd:"" name:"config" help:"Check and show the settings of a service."`
+	Migrate  migrateCommand `cmd:"" help:"Migrate the database, as every other command does."`
 }
 
 func main() {
 	var c cli
+	sources := &config.Sources{}
 	parser := kong.Must(&c,
+		kong.Resolvers(sources),
+		kong.Bind(sources),
 		kong.Name("purveyor"),
-		kong.Description("Self-hosted partner commerce: stores, catalog, stock and orders for partner systems.\n\nEvery flag can be set by the environment variable that follows it."),
+		kong.Description("Self-hosted partner commerce: stores, catalog, stock and orders for partner systems.\n\nEvery flag can be set by the environment variable that follows it, or by a line NAME = value of the file of --config. NAME_FILE names a file with the secret NAME."),
 		kong.ValueFormatter(helpOf),
 		kong.BindTo(context.Background(), (*context.Context)(nil)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
@@ -49,7 +55,7 @@ func main() {
 		refuseLine(err)
 	}
 	logs := startLog(c.Log)
-	err = run(k, c.Log)
+	err = run(k, c.Log, sources)
 	logs.Flush()
 	if err != nil {
 		complain("purveyor: %v\n", err)
@@ -61,8 +67,18 @@ func main() {
 // flags against each other, or reads its input.
 type preparer interface{ prepare() error }
 
-func run(k *kong.Context, log config.Log) error {
-	if command, ok := k.Selected().Target.Addr().Interface().(preparer); ok {
+// run runs the selected command, if its settings can be read. `config check` lists what cannot.
+func run(k *kong.Context, log config.Log, sources *config.Sources) error {
+	command := k.Selected().Target.Addr().Interface()
+	if _, lists := command.(*configCheckCommand); !lists {
+		if err := sources.Problems(); err != nil {
+			return err
+		}
+		for _, line := range sources.Unknown() {
+			slog.Warn(line)
+		}
+	}
+	if command, ok := command.(preparer); ok {
 		if err := command.prepare(); err != nil {
 			return err
 		}
@@ -92,6 +108,9 @@ func helpOf(v *kong.Value) string {
 	}
 	for _, env := range v.Tag.Envs {
 		notes = append(notes, "$"+env)
+		if v.Tag.Has("secret") {
+			notes = append(notes, "$"+env+"_FILE")
+		}
 	}
 	if len(notes) == 0 {
 		return v.Help

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -80,6 +81,11 @@ func (b *logBuffer) Flush() {
 // startLog makes the process's logger.
 func startLog(c config.Log) *logBuffer {
 	buffer := &logBuffer{out: bufio.NewWriterSize(os.Stderr, 64<<10)}
+	slog.SetDefault(slog.New(newLogHandler(c, buffer)))
+	return buffer
+}
+
+func newLogHandler(c config.Log, buffer *logBuffer) slog.Handler {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(c.LogLevel)) // the flag allows valid names only
 	options := &slog.HandlerOptions{Level: level}
@@ -87,6 +93,31 @@ func startLog(c config.Log) *logBuffer {
 	if c.LogFormat == "json" {
 		handler = slog.NewJSONHandler(buffer, options)
 	}
-	slog.SetDefault(slog.New(handler))
-	return buffer
+	return urgent{handler, buffer}
+}
+
+// urgent is a handler of log lines that writes errors at once: the process may be about to
+// end.
+type urgent struct {
+	slog.Handler
+	buffer *logBuffer
+}
+
+// Handle implements slog.Handler.
+func (u urgent) Handle(ctx context.Context, r slog.Record) error {
+	err := u.Handler.Handle(ctx, r)
+	if r.Level >= slog.LevelError {
+		u.buffer.Flush()
+	}
+	return err
+}
+
+// WithAttrs implements slog.Handler.
+func (u urgent) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return urgent{u.Handler.WithAttrs(attrs), u.buffer}
+}
+
+// WithGroup implements slog.Handler.
+func (u urgent) WithGroup(name string) slog.Handler {
+	return urgent{u.Handler.WithGroup(name), u.buffer}
 }

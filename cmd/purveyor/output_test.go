@@ -1,16 +1,20 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"text/tabwriter"
 	"unicode"
+
+	"purveyor/internal/config"
 )
 
 // Texts of partners and customers can neither control the operator's terminal nor
@@ -36,6 +40,24 @@ func TestPrintedTextIsClean(t *testing.T) {
 	}
 	if strings.ContainsFunc(strings.ReplaceAll(b.String(), "\n", ""), unicode.IsControl) {
 		t.Errorf("the table holds control characters: %q", b.String())
+	}
+}
+
+// Errors are written at once, with the lines before them; other lines wait for more.
+func TestErrorsAreLoggedAtOnce(t *testing.T) {
+	for _, c := range []config.Log{{LogFormat: "text"}, {LogFormat: "json"}} {
+		var b bytes.Buffer
+		buffer := &logBuffer{out: bufio.NewWriter(&b)}
+		log := slog.New(newLogHandler(c, buffer)).With("a", 1).WithGroup("g")
+		_, _ = buffer.out.WriteString("earlier\n") // directly, so that no timer writes it
+		log.Warn("soon")
+		if b.Len() > 0 {
+			t.Errorf("a warning is written at once: %s", b.String())
+		}
+		log.Error("now")
+		if text := b.String(); !strings.HasPrefix(text, "earlier\n") || !strings.Contains(text, "soon") || !strings.Contains(text, "now") {
+			t.Errorf("the error waits: %q", text)
+		}
 	}
 }
 

@@ -35,7 +35,7 @@ type partnerCreate struct {
 	Store          []string         `help:"Store that the keys may use; may be repeated. Default: all stores." placeholder:"ID" sep:"none" env:"PURVEYOR_PARTNER_STORE"`
 	RateLimit      int64            `help:"Requests per minute." default:"240" env:"PURVEYOR_RATE_LIMIT"`
 	CallbackURL    string           `help:"URL for webhooks." placeholder:"URL" env:"PURVEYOR_CALLBACK_URL"`
-	CallbackSecret string           `help:"Secret that signs webhooks: whsec_ and base64, as libraries of Standard Webhooks take it, or a text that is the key itself. Default with --callback-url: one is drawn, and printed once. - reads it from standard input." env:"PURVEYOR_CALLBACK_SECRET" placeholder:"S"`
+	CallbackSecret string           `help:"Secret that signs webhooks: whsec_ and base64, as libraries of Standard Webhooks take it, or a text that is the key itself. Default with --callback-url: one is drawn, and printed once. - reads it from standard input." env:"PURVEYOR_CALLBACK_SECRET" secret:"" placeholder:"S"`
 	JSON           bool             `help:"Print JSON."`
 }
 

@@ -47,13 +47,14 @@ type settings struct {
 	config.Couriers `group:"Couriers and addresses:"`
 }
 
-// check returns an error for settings that cannot work.
+// check returns an error for settings that cannot work, with all that is wrong.
 func (s settings) check() error {
-	if err := errors.Join(s.Check(), s.CheckPayments(), s.CheckCouriers()); err != nil {
-		return err
+	_, outbound := portsOf(s.Outbound)
+	couriers := s.CheckCouriers()
+	if couriers == nil {
+		_, couriers = newCouriers(s.Couriers, nil, nil, "") // checks the form of their keys, and calls nothing
 	}
-	_, err := newCouriers(s.Couriers, nil, nil, "") // checks the form of their keys, and calls nothing
-	return err
+	return errors.Join(s.Check(), outbound, s.CheckPayments(), couriers)
 }
 
 func (s serveCommand) Run(log config.Log) error {
@@ -75,6 +76,13 @@ func (s settings) serve(open func(ctx context.Context, base string) (*database, 
 	defer stop()
 	if err := s.check(); err != nil {
 		return err
+	}
+	warning, err := config.CheckDescriptors(config.Descriptors())
+	if err != nil {
+		return err
+	}
+	if warning != "" {
+		slog.Warn(warning)
 	}
 	ports, err := portsOf(s.Outbound)
 	if err != nil {
@@ -344,7 +352,6 @@ func newHTTPServer(handler http.Handler, proxies web.Proxies) *http.Server {
 // limitConnections reserves half of the file descriptors for the database and the
 // service's own calls, and gives one address a quarter of the rest.
 func limitConnections(l net.Listener, proxies web.Proxies) net.Listener {
-	const enough = 8192 // an idle connection takes about 18 KiB
-	most := min(enough, config.Descriptors()/2)
+	most := min(config.MostConnections, config.Descriptors()/2)
 	return web.LimitConnections(env.Env{}, l, most, max(1, most/4), proxies)
 }

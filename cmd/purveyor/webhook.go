@@ -316,7 +316,7 @@ func (c webhookTest) notSent(ctx context.Context, r storage.Reader) error {
 
 type webhookRotateSecret struct {
 	onEndpoint
-	Secret string `help:"The new secret: whsec_ and base64, as libraries of Standard Webhooks take it, or a text that is the key itself. Default: one is drawn, and printed once. - reads it from standard input." placeholder:"S" env:"PURVEYOR_CALLBACK_SECRET"`
+	Secret string `help:"The new secret: whsec_ and base64, as libraries of Standard Webhooks take it, or a text that is the key itself. Default: one is drawn, and printed once. - reads it from standard input." placeholder:"S" env:"PURVEYOR_CALLBACK_SECRET" secret:""`
 	Now    bool   `help:"End the old secret at once, as after a leak."`
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Database names the database.
 type Database struct {
-	Database string `help:"Where the data is: sqlite:PATH, or postgres://USER:PASSWORD@HOST/NAME." default:"sqlite:purveyor.db" env:"PURVEYOR_DATABASE" placeholder:"URL"`
+	Database string `help:"Where the data is: sqlite:PATH, or postgres://USER:PASSWORD@HOST/NAME." default:"sqlite:purveyor.db" env:"PURVEYOR_DATABASE" secret:"url" placeholder:"URL"`
 	// Batches is how many batches PostgreSQL writes at a time; 0: one.
 	Batches int `kong:"-"`
 }
@@ -38,14 +38,17 @@ func (d Database) SQLitePath() (string, error) {
 	return "", fmt.Errorf("--database %q is not understood; give it as sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME", d.Database)
 }
 
-// String is for logs and people: it leaves the password out.
-func (d Database) String() string {
-	if u, err := url.Parse(d.Database); err == nil {
-		return u.Redacted()
+// Check returns an error for a database that cannot be meant.
+func (d Database) Check() error {
+	if d.PostgreSQL() {
+		return nil
 	}
-	scheme, _, _ := strings.Cut(d.Database, ":")
-	return scheme + ":..."
+	_, err := d.SQLitePath()
+	return err
 }
+
+// String is for logs and people: it leaves the password out.
+func (d Database) String() string { return redacted(d.Database) }
 
 // Server configures how the service is reached.
 type Server struct {

@@ -96,3 +96,22 @@ func TestDescriptors(t *testing.T) {
 		t.Errorf("%d", n)
 	}
 }
+
+func TestCheckDescriptors(t *testing.T) {
+	for _, c := range []struct {
+		n               int
+		warns, refusals string
+	}{
+		{100, "", "needs 256"},
+		{255, "", "LimitNOFILE"},
+		{256, "takes 128 connections", ""},
+		{16383, "takes 8191 connections", ""},
+		{16384, "", ""},
+	} {
+		warning, err := CheckDescriptors(c.n)
+		says(t, fmt.Sprint(c.n), err, c.refusals)
+		if (warning == "") != (c.warns == "") || !strings.Contains(warning, c.warns) {
+			t.Errorf("%d: %q, want %q", c.n, warning, c.warns)
+		}
+	}
+}

@@ -8,11 +8,11 @@ import "syscall"
 func Descriptors() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return leastDescriptors
+		return usualDescriptors
 	}
 	const most = 1 << 30 // "unlimited" does not fit into an int
 	return int(min(uint64(limit.Cur), most))
 }
 
-// leastDescriptors is the usual limit if the system does not report one.
-const leastDescriptors = 1024
+// usualDescriptors is assumed if the system does not report its limit.
+const usualDescriptors = 1024

@@ -18,18 +18,18 @@ type Couriers struct {
 
 	UberCustomer     string   `help:"Customer id at Uber Direct." env:"PURVEYOR_UBER_CUSTOMER" placeholder:"ID"`
 	UberClient       string   `help:"Client id at Uber Direct." env:"PURVEYOR_UBER_CLIENT" placeholder:"ID"`
-	UberSecret       string   `help:"Client secret at Uber Direct." env:"PURVEYOR_UBER_SECRET" placeholder:"S"`
-	UberSigningKey   []string `help:"Signing keys of the webhooks at Uber Direct: each has its own." env:"PURVEYOR_UBER_SIGNING_KEY" placeholder:"KEY"`
+	UberSecret       string   `help:"Client secret at Uber Direct." env:"PURVEYOR_UBER_SECRET" secret:"" placeholder:"S"`
+	UberSigningKey   []string `help:"Signing keys of the webhooks at Uber Direct: each has its own." env:"PURVEYOR_UBER_SIGNING_KEY" secret:"" placeholder:"KEY"`
 	UberTestCustomer string   `help:"Customer id of test credentials: Uber's simulated courier then delivers test orders, not the sandbox's." env:"PURVEYOR_UBER_TEST_CUSTOMER" placeholder:"ID"`
 	UberTestClient   string   `help:"Client id of test credentials." env:"PURVEYOR_UBER_TEST_CLIENT" placeholder:"ID"`
-	UberTestSecret   string   `help:"Client secret of test credentials." env:"PURVEYOR_UBER_TEST_SECRET" placeholder:"S"`
-	UberTestSigning  []string `help:"Signing keys of the webhooks of test credentials." env:"PURVEYOR_UBER_TEST_SIGNING_KEY" name:"uber-test-signing-key" placeholder:"KEY"`
+	UberTestSecret   string   `help:"Client secret of test credentials." env:"PURVEYOR_UBER_TEST_SECRET" secret:"" placeholder:"S"`
+	UberTestSigning  []string `help:"Signing keys of the webhooks of test credentials." env:"PURVEYOR_UBER_TEST_SIGNING_KEY" secret:"" name:"uber-test-signing-key" placeholder:"KEY"`
 
 	DoorDashDeveloper       string `help:"Developer id at DoorDash Drive." env:"PURVEYOR_DOORDASH_DEVELOPER" name:"doordash-developer" placeholder:"ID"`
 	DoorDashKey             string `help:"Key id at DoorDash Drive." env:"PURVEYOR_DOORDASH_KEY" name:"doordash-key" placeholder:"ID"`
-	DoorDashSecret          string `help:"Signing secret at DoorDash Drive." env:"PURVEYOR_DOORDASH_SECRET" name:"doordash-secret" placeholder:"S"`
+	DoorDashSecret          string `help:"Signing secret at DoorDash Drive." env:"PURVEYOR_DOORDASH_SECRET" secret:"" name:"doordash-secret" placeholder:"S"`
 	DoorDashWebhookUser     string `help:"User that DoorDash's callbacks carry." env:"PURVEYOR_DOORDASH_WEBHOOK_USER" name:"doordash-webhook-user" placeholder:"USER"`
-	DoorDashWebhookPassword string `help:"Password that DoorDash's callbacks carry." env:"PURVEYOR_DOORDASH_WEBHOOK_PASSWORD" name:"doordash-webhook-password" placeholder:"P"`
+	DoorDashWebhookPassword string `help:"Password that DoorDash's callbacks carry." env:"PURVEYOR_DOORDASH_WEBHOOK_PASSWORD" secret:"" name:"doordash-webhook-password" placeholder:"P"`
 
 	SandboxStep time.Duration `help:"Time between two steps of a courier of the sandbox." default:"5s" env:"PURVEYOR_SANDBOX_STEP"`
 
@@ -185,11 +185,11 @@ func (c Couriers) Shown(test string) slog.Value {
 // Payments configures the payment processors. Without Stripe's live keys, live orders
 // cannot be paid by card; without its test keys, test orders are paid in the sandbox.
 type Payments struct {
-	StripeKey           string   `help:"Stripe's secret or restricted live key. Without one, live checkout is refused." env:"PURVEYOR_STRIPE_KEY" placeholder:"KEY"`
-	StripeWebhookSecret []string `help:"Signing secret of the webhook endpoint at Stripe; several, separated by commas, while one is replaced." env:"PURVEYOR_STRIPE_WEBHOOK_SECRET" placeholder:"SECRET"`
+	StripeKey           string   `help:"Stripe's secret or restricted live key. Without one, live checkout is refused." env:"PURVEYOR_STRIPE_KEY" secret:"" placeholder:"KEY"`
+	StripeWebhookSecret []string `help:"Signing secret of the webhook endpoint at Stripe; several, separated by commas, while one is replaced." env:"PURVEYOR_STRIPE_WEBHOOK_SECRET" secret:"" placeholder:"SECRET"`
 
-	StripeTestKey           string   `help:"Stripe's test key: test orders are then paid at Stripe, not in the sandbox." env:"PURVEYOR_STRIPE_TEST_KEY" placeholder:"KEY"`
-	StripeTestWebhookSecret []string `help:"Signing secret of the webhook endpoint in Stripe's test mode." env:"PURVEYOR_STRIPE_TEST_WEBHOOK_SECRET" placeholder:"SECRET"`
+	StripeTestKey           string   `help:"Stripe's test key: test orders are then paid at Stripe, not in the sandbox." env:"PURVEYOR_STRIPE_TEST_KEY" secret:"" placeholder:"KEY"`
+	StripeTestWebhookSecret []string `help:"Signing secret of the webhook endpoint in Stripe's test mode." env:"PURVEYOR_STRIPE_TEST_WEBHOOK_SECRET" secret:"" placeholder:"SECRET"`
 
 	// StripeURL is for fake servers in tests.
 	StripeURL string `help:"Where Stripe's API is, if not at Stripe." hidden:"" env:"PURVEYOR_STRIPE_URL" placeholder:"URL"`
@@ -269,17 +269,17 @@ func (p Payments) Shown(test string) slog.Value {
 // and texts are kept in the outbox.
 type Outbound struct {
 	AllowPrivateWebhooks bool   `help:"Send webhooks to private and loopback addresses too." env:"PURVEYOR_ALLOW_PRIVATE_WEBHOOKS"`
-	WebhookProxy         string `help:"HTTP proxy that webhooks go through." env:"PURVEYOR_WEBHOOK_PROXY" placeholder:"URL"`
+	WebhookProxy         string `help:"HTTP proxy that webhooks go through." env:"PURVEYOR_WEBHOOK_PROXY" secret:"url" placeholder:"URL"`
 
 	SMTPHost     string `help:"Mail server. Without one, mail is kept in the outbox." env:"PURVEYOR_SMTP_HOST" placeholder:"HOST" name:"smtp-host"`
 	SMTPPort     int    `help:"Port of the mail server." default:"587" env:"PURVEYOR_SMTP_PORT" name:"smtp-port"`
 	SMTPUser     string `help:"User at the mail server." env:"PURVEYOR_SMTP_USER" placeholder:"USER" name:"smtp-user"`
-	SMTPPassword string `help:"Password at the mail server." env:"PURVEYOR_SMTP_PASSWORD" placeholder:"P" name:"smtp-password"`
+	SMTPPassword string `help:"Password at the mail server." env:"PURVEYOR_SMTP_PASSWORD" secret:"" placeholder:"P" name:"smtp-password"`
 	SMTPFrom     string `help:"Sender of mail: an address, with or without a name." env:"PURVEYOR_SMTP_FROM" placeholder:"ADDRESS" name:"smtp-from"`
 	SMTPTLS      string `help:"starttls, implicit or none." enum:"starttls,implicit,none" default:"starttls" env:"PURVEYOR_SMTP_TLS" name:"smtp-tls"`
 
 	TwilioAccount string `help:"Twilio account SID. Without one, texts are kept in the outbox." env:"PURVEYOR_TWILIO_ACCOUNT" placeholder:"SID"`
-	TwilioToken   string `help:"Twilio auth token." env:"PURVEYOR_TWILIO_TOKEN" placeholder:"T"`
+	TwilioToken   string `help:"Twilio auth token." env:"PURVEYOR_TWILIO_TOKEN" secret:"" placeholder:"T"`
 	TwilioFrom    string `help:"Phone number that texts come from." env:"PURVEYOR_TWILIO_FROM" placeholder:"NUMBER"`
 }
 

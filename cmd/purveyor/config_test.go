@@ -1,0 +1,38 @@
+package main
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+var (
+	namesSecret = regexp.MustCompile(`SECRET|PASSWORD|TOKEN|_KEY$|DATABASE|PROXY|COPY_(FROM|TO)`)
+	isNoSecret  = map[string]bool{
+		"PURVEYOR_DOORDASH_KEY":  true, // the id of a key
+		"PURVEYOR_TRUSTED_PROXY": true, // a network
+	}
+)
+
+// Every secret has the tag, so that it can be in a file of its own and is not shown.
+func TestSecretsHaveTheirTag(t *testing.T) {
+	found := 0
+	_ = kong.Visit(kong.Must(&cli{}).Model.Node, func(v kong.Visitable, next kong.Next) error {
+		flag, ok := v.(*kong.Flag)
+		if !ok || len(flag.Envs) == 0 {
+			return next(nil)
+		}
+		name := flag.Envs[0]
+		if want := namesSecret.MatchString(name) && !isNoSecret[name]; want != flag.Tag.Has("secret") {
+			t.Errorf("--%s (%s) is a secret: %v, and has the tag: %v", flag.Name, name, want, flag.Tag.Has("secret"))
+		}
+		if flag.Tag.Has("secret") {
+			found++
+		}
+		return next(nil)
+	})
+	if found < 20 {
+		t.Errorf("%d secrets", found)
+	}
+}
