@@ -28,7 +28,7 @@ func TestHelp(t *testing.T) {
 		{"serve", append(server, database...)},
 		{"demo", server},
 		{"import", append(database, "<file>")},
-		{"migrate", append(database, "--distribute")},
+		{"migrate", append(database, "--check", "--distribute")},
 		{"copy", []string{"--from", "PURVEYOR_COPY_FROM", "--to", "PURVEYOR_COPY_TO"}},
 		{"partner", []string{"create", "list", "show", "update", "rotate-key", "suspend"}},
 		{"partner create", append(database, "--name", "--scope", "--store", "--rate-limit", "--callback-url", "--callback-secret", "--json")},

@@ -16,6 +16,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/demo"
+	"purveyor/internal/storage"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/testkit/check"
 )
@@ -42,7 +43,7 @@ func startDemo(t *testing.T, args ...string) *demoOffice {
 	check.Eventually(t, patience, pollPause, "the whole welcome", func() bool { return strings.Contains(d.stdout.String(), "Ctrl-C") })
 	d.link = demoLink.FindStringSubmatch(d.stdout.String())[1]
 	var err error
-	d.stored, err = sqlite.Open(demoDatabase.FindStringSubmatch(d.stdout.String())[1], sqlite.Options{Existing: true})
+	d.stored, err = sqlite.Open(demoDatabase.FindStringSubmatch(d.stdout.String())[1], sqlite.Options{Access: storage.Access{Existing: true}})
 	check.OK(t, err)
 	t.Cleanup(func() { check.OK(t, d.stored.Close()) })
 	partners, err := d.stored.Reader().Partners(t.Context())

@@ -107,7 +107,7 @@ func firstDifference(a, b []byte) string {
 
 func makeNewer(t *testing.T, path string) {
 	operate(t, "migrate", "--database", "sqlite:"+path).ok(t)
-	execute(t, path, "PRAGMA user_version=9999;")
+	execute(t, path, "UPDATE meta SET value = 9999 WHERE name IN ('schema', 'oldest_program');")
 }
 
 func TestDatabaseRefused(t *testing.T) {

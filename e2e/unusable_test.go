@@ -206,7 +206,8 @@ func TestMissingDatabase(t *testing.T) {
 	path := filepath.Join(dir, "mistyped.db")
 	for _, command := range []string{"partner list", "partner show ptn_1", "partner update ptn_1 --name X", "partner rotate-key ptn_1 --mode live",
 		"partner suspend ptn_1", "webhook list ptn_1", "webhook show evt_1", "webhook resend evt_1", "webhook replay ptn_1 --all", "webhook pause ptn_1",
-		"webhook resume ptn_1", "webhook test ptn_1", "webhook rotate-secret ptn_1", "outbox list", "outbox show out_1", "ledger check", "stock check", "jobs list"} {
+		"webhook resume ptn_1", "webhook test ptn_1", "webhook rotate-secret ptn_1", "outbox list", "outbox show out_1", "ledger check", "stock check", "jobs list",
+		"user create --email a@b.example", "user list", "audit list", "store update s1 --hold-minutes 5", "migrate --check"} {
 		operate(t, append(strings.Fields(command), "--database", "sqlite:"+path)...).refused(t, 1, path, "there is no such file", "--database")
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
@@ -219,6 +220,7 @@ func TestMissingDatabase(t *testing.T) {
 	for name, command := range map[string][]string{"migrated": {"migrate"}, "imported": {"import", catalog}, "partner": {"partner", "create", "--name", "X"}} {
 		operate(t, append(command, "--database", "sqlite:"+filepath.Join(dir, name))...).ok(t)
 	}
+	operate(t, "copy", "--from", "sqlite:"+filepath.Join(dir, "imported"), "--to", "sqlite:"+filepath.Join(dir, "copied")).ok(t)
 }
 
 // A checkout that SIGKILL has cut continues at once in the next process, before the

@@ -35,17 +35,15 @@ type database struct {
 	pages     commerce.TrackingPages // of a service; commands do not know its public URL, so they have none
 }
 
-// missing selects how a database that does not exist is handled.
-type missing bool
-
-const (
-	isMade    missing = false
-	isRefused missing = true
+// Only serve, demo and migrate bring an existing database up to date.
+var (
+	toServe = storage.Access{}              // makes a missing database
+	toFill  = storage.Access{Current: true} // makes a missing database
+	toUse   = storage.Access{Existing: true, Current: true}
 )
 
-// openDatabase opens the database and migrates it.
-func openDatabase(c config.Database, m missing) (*database, error) {
-	engine, err := openEngine(c, m)
+func openDatabase(c config.Database, a storage.Access) (*database, error) {
+	engine, err := openEngine(c, a)
 	if err != nil {
 		return nil, err
 	}
@@ -68,22 +66,22 @@ func (d *database) usesWith(o service.Options) *service.Service {
 	return service.New(d.Reader(), d, d.committer, o)
 }
 
-func openEngine(c config.Database, m missing) (storage.Engine, error) {
+func openEngine(c config.Database, a storage.Access) (storage.Engine, error) {
 	if c.PostgreSQL() {
-		return postgres.Open(c.Database, postgres.Options{Writers: c.Batches, Existing: bool(m)})
+		return postgres.Open(c.Database, postgres.Options{Writers: c.Batches, Access: a})
 	}
 	path, err := c.SQLitePath()
 	if err != nil {
 		return nil, err
 	}
-	return sqlite.Open(path, sqlite.Options{Existing: bool(m)})
+	return sqlite.Open(path, sqlite.Options{Access: a})
 }
 
 // openToServe opens the database for a service. It refuses a database that cannot be
 // read or written until an operator changes something. A full disk or another
 // process's lock may pass, so it accepts those.
 func openToServe(ctx context.Context, c config.Database) (*database, error) {
-	db, err := openDatabase(c, isMade)
+	db, err := openDatabase(c, toServe)
 	if err != nil {
 		return nil, err
 	}
@@ -148,10 +146,10 @@ type onDatabase struct {
 }
 
 // ProvideDatabase opens the database. Kong calls it for the parameter of Run.
-func (d *onDatabase) ProvideDatabase() (*database, error) { return d.provide(isRefused) }
+func (d *onDatabase) ProvideDatabase() (*database, error) { return d.provide(toUse) }
 
-func (d *onDatabase) provide(m missing) (_ *database, err error) {
-	d.open, err = openDatabase(d.Database, m)
+func (d *onDatabase) provide(a storage.Access) (_ *database, err error) {
+	d.open, err = openDatabase(d.Database, a)
 	return d.open, err
 }
 
@@ -167,35 +165,7 @@ func (d *onDatabase) AfterRun() error {
 type onAnyDatabase struct{ onDatabase }
 
 // ProvideDatabase opens the database, or makes it.
-func (d *onAnyDatabase) ProvideDatabase() (*database, error) { return d.provide(isMade) }
-
-type migrateCommand struct {
-	onAnyDatabase
-	Distribute string `help:"Then distribute the tables over the nodes of a cluster: citus." enum:",citus" default:"" env:"PURVEYOR_DISTRIBUTE"`
-}
-
-func (m migrateCommand) prepare() error {
-	if m.Distribute != "" && !m.PostgreSQL() {
-		return fmt.Errorf("--distribute %s: this needs a PostgreSQL database with the extension; --database names another", m.Distribute)
-	}
-	return nil
-}
-
-func (m migrateCommand) Run(ctx context.Context, db *database) error {
-	printf("%v is up to date\n", m.Database)
-	engine, ok := db.Engine.(*postgres.Engine)
-	if m.Distribute == "" || !ok {
-		return nil
-	}
-	tables, err := engine.Distribute(ctx)
-	for _, table := range tables {
-		printf("distributed %s\n", table)
-	}
-	if err == nil && len(tables) == 0 {
-		printf("everything was already distributed\n")
-	}
-	return err
-}
+func (d *onAnyDatabase) ProvideDatabase() (*database, error) { return d.provide(toFill) }
 
 type copyCommand struct {
 	From string `required:"" help:"What to copy: sqlite:PATH, or postgres://USER:PASSWORD@HOST/NAME. Stop its services first." env:"PURVEYOR_COPY_FROM" secret:"url" placeholder:"URL"`
@@ -205,11 +175,11 @@ type copyCommand struct {
 // Run copies all of it, or nothing.
 func (c copyCommand) Run() error {
 	source, target := config.Database{Database: c.From}, config.Database{Database: c.To}
-	from, err := openEngine(source, isRefused)
+	from, err := openEngine(source, toUse)
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}
-	to, err := openEngine(target, isMade)
+	to, err := openEngine(target, toFill)
 	if err != nil {
 		return errors.Join(fmt.Errorf("--to: %w", err), from.Close())
 	}

@@ -17,6 +17,7 @@ import (
 
 type cli struct {
 	config.Log
+	ShowVersion versionFlag `help:"Print the version of the program." name:"version"`
 	Config config.File `help:"File with settings: lines NAME = value, where NAME is that of the variable." env:"PURVEYOR_CONFIG" placeholder:"FILE"`
 
 	Serve    serveCommand   `cmd:"" help:"Serve the API."`
@@ -36,7 +37,8 @@ type cli struct {
 	Audit    auditCommand   `cmd:"" help:"Read who changed what."`
 	Copy     copyCommand    `cmd:"" help:"Copy a database into an empty one, of the other kind or the same: all of it, or nothing."`
 	Settings configCommand  `cmd:"" name:"config" help:"Check and show the settings of a service."`
-	Migrate  migrateCommand `cmd:"" help:"Migrate the database, as every other command does."`
+	Migrate  migrateCommand `cmd:"" help:"Make the database, or bring it up to date; serve does the same."`
+	Version  versionCommand `cmd:"" help:"Print the version of the program."`
 }
 
 func main() {

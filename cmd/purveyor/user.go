@@ -33,7 +33,7 @@ func welcomeURL(base, token string) string {
 }
 
 type userCreate struct {
-	onAnyDatabase
+	onDatabase
 	linked
 	Email string   `help:"E-mail address, by which the user signs in." required:"" env:"PURVEYOR_USER_EMAIL"`
 	Name  string   `help:"Name that others see; default: the part of the address before the @." env:"PURVEYOR_USER_NAME"`

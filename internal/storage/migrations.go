@@ -50,28 +50,66 @@ func (m Migration) Digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
+// Access says which databases Open takes. The zero value takes a missing or empty
+// one, which it makes, and one of an older number, which it brings up to date.
+type Access struct {
+	Existing bool // refuses a database that is missing or empty
+	Current  bool // refuses a database of an older number
+}
+
 // Migrated is the state of the schema as the database records it.
 type Migrated struct {
 	Version int // the number of the last migration; 0: the database is empty
+	// Oldest is the number of the oldest program that may use the schema. Before migration 32
+	// it is Version: those programs took no schema that they did not know.
+	Oldest int
 	// Recorded are the digests of the migrations by their numbers. It is nil in an
 	// empty database, and in one of number 1 that was made before digests were kept.
 	Recorded map[int]string
+}
+
+// The names of a database's numbers in its table meta, from migration 32 on. Programs
+// from before it read another place, which holds the number of OldestProgram ever
+// since, so that they run until a migration raises that.
+const (
+	SchemaNumber  = "schema"
+	OldestProgram = "oldest_program"
+)
+
+// Numbers returns the state with the numbers of table meta, if it has them.
+func (m Migrated) Numbers(meta map[string]int64) Migrated {
+	m.Oldest = m.Version
+	if number, ok := meta[SchemaNumber]; ok {
+		m.Version, m.Oldest = int(number), int(meta[OldestProgram])
+	}
+	return m
 }
 
 // Unrecorded reports whether the database was made before digests were recorded. Its
 // tables must then be compared with those that migration 1 makes.
 func (m Migrated) Unrecorded() bool { return m.Version == 1 && m.Recorded == nil }
 
-// Check refuses a database that the known migrations did not make. Errors:
-// ErrNewerDatabase, ErrOtherSchema.
+// Pending returns the known migrations that the database does not have.
+func (m Migrated) Pending(known []Migration) []Migration {
+	return known[min(m.Version, len(known)):]
+}
+
+// UpToDate reports whether there is nothing to apply or to record.
+func (m Migrated) UpToDate(known []Migration) bool {
+	return len(m.Pending(known)) == 0 && !m.Unrecorded()
+}
+
+// Check refuses a database that the known migrations did not make, or that needs a
+// newer program. One that has more migrations may be used by this program while no
+// migration says otherwise. Errors: ErrNewerDatabase, ErrOtherSchema.
 func (m Migrated) Check(known []Migration) error {
-	if m.Version > len(known) {
-		return fmt.Errorf("%w: it has schema %d, this program knows %d; run the newer program", ErrNewerDatabase, m.Version, len(known))
+	if m.Oldest > len(known) {
+		return fmt.Errorf("%w: it has schema %d, which programs from schema %d on can use, and this program knows %d; run the newer program", ErrNewerDatabase, m.Version, m.Oldest, len(known))
 	}
 	if m.Unrecorded() {
 		return nil
 	}
-	for _, k := range known[:m.Version] {
+	for _, k := range known[:min(m.Version, len(known))] {
 		switch digest := m.Recorded[k.Number]; digest {
 		case k.Digest():
 		case "":
@@ -79,6 +117,18 @@ func (m Migrated) Check(known []Migration) error {
 		default:
 			return fmt.Errorf("%w: its migration %d has the SHA-256 %s, the program's %s has %s; %s", ErrOtherSchema, k.Number, digest, k.File, k.Digest(), otherSchemaAdvice)
 		}
+	}
+	return nil
+}
+
+// Admit refuses a database that passed Check, and that the access does not take. Errors:
+// ErrNoDatabase, ErrOlderDatabase.
+func (m Migrated) Admit(a Access, known []Migration) error {
+	switch {
+	case a.Existing && m.Version == 0:
+		return fmt.Errorf("%w: this one is empty; choose another with --database, or make its tables with purveyor migrate", ErrNoDatabase)
+	case a.Current && m.Version > 0 && !m.UpToDate(known):
+		return fmt.Errorf("%w: it has schema %d, and this program needs %d; bring it up to date with purveyor migrate, or start purveyor serve, which does the same", ErrOlderDatabase, m.Version, len(known))
 	}
 	return nil
 }

@@ -31,20 +31,60 @@ func TestMigratedCheck(t *testing.T) {
 		is   Migrated
 		want error
 	}{
-		{Migrated{0, nil}, nil},
-		{Migrated{1, nil}, nil},
-		{Migrated{1, map[int]string{1: one}}, nil},
-		{Migrated{2, map[int]string{1: one, 2: two}}, nil},
-		{Migrated{3, map[int]string{1: one, 2: two, 3: two}}, ErrNewerDatabase},
-		{Migrated{3, nil}, ErrNewerDatabase},
-		{Migrated{2, nil}, ErrOtherSchema},
-		{Migrated{1, map[int]string{}}, ErrOtherSchema},
-		{Migrated{2, map[int]string{1: one}}, ErrOtherSchema},
-		{Migrated{1, map[int]string{1: two}}, ErrOtherSchema},
-		{Migrated{2, map[int]string{1: one, 2: one}}, ErrOtherSchema},
+		{Migrated{0, 0, nil}, nil},
+		{Migrated{1, 1, nil}, nil},
+		{Migrated{1, 1, map[int]string{1: one}}, nil},
+		{Migrated{2, 2, map[int]string{1: one, 2: two}}, nil},
+		{Migrated{2, 1, map[int]string{1: one, 2: two}}, nil},
+		{Migrated{4, 2, map[int]string{1: one, 2: two, 3: two, 4: two}}, nil},
+		{Migrated{4, 2, map[int]string{1: one, 2: one, 3: two, 4: two}}, ErrOtherSchema},
+		{Migrated{4, 3, map[int]string{1: one, 2: two, 3: two, 4: two}}, ErrNewerDatabase},
+		{Migrated{3, 3, map[int]string{1: one, 2: two, 3: two}}, ErrNewerDatabase},
+		{Migrated{3, 3, nil}, ErrNewerDatabase},
+		{Migrated{2, 2, nil}, ErrOtherSchema},
+		{Migrated{1, 1, map[int]string{}}, ErrOtherSchema},
+		{Migrated{2, 2, map[int]string{1: one}}, ErrOtherSchema},
+		{Migrated{1, 1, map[int]string{1: two}}, ErrOtherSchema},
+		{Migrated{2, 2, map[int]string{1: one, 2: one}}, ErrOtherSchema},
 	} {
 		if err := c.is.Check(known); !errors.Is(err, c.want) {
 			t.Errorf("%+v: %v, want %v", c.is, err, c.want)
+		}
+	}
+}
+
+func TestMigratedNumbers(t *testing.T) {
+	before := Migrated{Version: 31}
+	if is := before.Numbers(map[string]int64{"stamp": 7}); is.Version != 31 || is.Oldest != 31 {
+		t.Errorf("before 32: %+v", is)
+	}
+	if is := before.Numbers(map[string]int64{SchemaNumber: 40, OldestProgram: 35}); is.Version != 40 || is.Oldest != 35 {
+		t.Errorf("from 32 on: %+v", is)
+	}
+}
+
+func TestMigratedAdmit(t *testing.T) {
+	known := []Migration{{1, "0001", "one"}, {2, "0002", "two"}}
+	recorded := map[int]string{1: known[0].Digest()}
+	for _, c := range []struct {
+		is      Migrated
+		pending int
+		want    [4]error // for no access, Existing, Current, both
+	}{
+		{Migrated{0, 0, nil}, 2, [4]error{nil, ErrNoDatabase, nil, ErrNoDatabase}},
+		{Migrated{1, 1, nil}, 1, [4]error{nil, nil, ErrOlderDatabase, ErrOlderDatabase}},
+		{Migrated{1, 1, recorded}, 1, [4]error{nil, nil, ErrOlderDatabase, ErrOlderDatabase}},
+		{Migrated{2, 1, recorded}, 0, [4]error{}},
+		{Migrated{3, 1, recorded}, 0, [4]error{}},
+	} {
+		if got := len(c.is.Pending(known)); got != c.pending {
+			t.Errorf("%+v: %d pending, want %d", c.is, got, c.pending)
+		}
+		for i, want := range c.want {
+			a := Access{Existing: i&1 != 0, Current: i&2 != 0}
+			if err := c.is.Admit(a, known); !errors.Is(err, want) {
+				t.Errorf("%+v, %+v: %v, want %v", c.is, a, err, want)
+			}
 		}
 	}
 }

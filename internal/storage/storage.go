@@ -43,8 +43,10 @@ var (
 	ErrUnusable = errors.New("the database cannot be used as it is")
 	// ErrNoDatabase: there is no database at this place, or it is empty.
 	ErrNoDatabase = errors.New("there is no database")
-	// ErrNewerDatabase: the database was made by a newer program.
+	// ErrNewerDatabase: the database needs a newer program.
 	ErrNewerDatabase = errors.New("database is newer than this program")
+	// ErrOlderDatabase: the database lacks migrations, and was not to be migrated.
+	ErrOlderDatabase = errors.New("the database is older than this program")
 	// ErrNotFound: a Reader found no such row.
 	ErrNotFound = errors.New("not found")
 )

@@ -28,18 +28,51 @@ const migrationsTable = `CREATE TABLE IF NOT EXISTS migrations (
 	applied_on BIGINT NOT NULL
 )`
 
-// isCurrent reports whether there is nothing to migrate. It refuses a database that
-// the known migrations did not make, and an empty one if it must exist.
-func isCurrent(ctx context.Context, conn *pgx.Conn, known []storage.Migration, existing bool) (bool, error) {
+// look reads the state of the schema. It refuses a database that the known migrations
+// did not make, or that the access does not take.
+func look(ctx context.Context, conn *pgx.Conn, known []storage.Migration, a storage.Access) (storage.Migrated, error) {
 	is, err := migrated(ctx, conn)
 	if err == nil {
 		err = is.Check(known)
 	}
-	if err == nil && existing && is.Version == 0 {
-		err = fmt.Errorf("%w: this one is empty; choose another with --database, or make its tables with purveyor migrate", storage.ErrNoDatabase)
+	if err == nil {
+		err = is.Admit(a, known)
 	}
-	return is.Version == len(known) && !is.Unrecorded(), err
+	return is, err
 }
+
+// Pending returns the migrations that a database lacks, and changes nothing. Errors: as
+// of Open.
+func Pending(url string) (_ []storage.Migration, err error) {
+	known, err := storage.Migrations(migrationFiles)
+	if err != nil {
+		return nil, err
+	}
+	config, err := parse(url)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startTime)
+	defer cancel()
+	conn, err := (&Engine{writing: config.ConnConfig}).connect(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", explain(err))
+	}
+	defer conn.Close(context.WithoutCancel(ctx)) // it was used for this alone
+	is, err := look(ctx, conn, known, storage.Access{Existing: true})
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", explain(err))
+	}
+	return is.Pending(known), nil
+}
+
+// lockPatience bounds how long a migration waits for a table, because every batch that
+// needs the table waits behind it. A report or a backup may keep the table for minutes:
+// meanwhile the migration is tried again and again.
+const (
+	lockPatience = "1s"
+	lockPause    = time.Second
+)
 
 // migrate brings the schema up to date, and records each migration that it
 // applies. Processes take turns by the lock of one row, and a later process finds nothing
@@ -48,12 +81,23 @@ func migrate(ctx context.Context, conn *pgx.Conn, known []storage.Migration, now
 	if err := makeVersionTable(ctx, conn); err != nil {
 		return err
 	}
-	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-		if _, err := exec(ctx, tx, "SELECT version FROM schema_version WHERE id = 1 FOR UPDATE"); err != nil {
+	for told := false; ; told = true {
+		err := pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+			if _, err := exec(ctx, tx, "SELECT version FROM schema_version WHERE id = 1 FOR UPDATE"); err != nil {
+				return err
+			}
+			return migrateLocked(ctx, tx, known, now)
+		})
+		const lockNotAvailable, deadlock = "55P03", "40P01"
+		pg, ok := errors.AsType[*pgconn.PgError](err)
+		if !ok || pg.Code != lockNotAvailable && pg.Code != deadlock {
 			return err
 		}
-		return migrateLocked(ctx, tx, known, now)
-	})
+		if !told {
+			slog.Info("the migration waits until other sessions have left a table", "error", err)
+		}
+		time.Sleep(lockPause)
+	}
 }
 
 // migrateLocked runs in the transaction that holds the lock.
@@ -65,9 +109,9 @@ func migrateLocked(ctx context.Context, tx pgx.Tx, known []storage.Migration, no
 	if err := is.Check(known); err != nil {
 		return err
 	}
-	pending := known[is.Version:]
+	pending := is.Pending(known)
 	if is.Version > 0 && len(pending) > 0 {
-		slog.Info("the database is brought up to date; nothing else can use it meanwhile", "from", is.Version, "to", len(known))
+		slog.Info("the database is brought up to date; what needs the same tables waits meanwhile", "from", is.Version, "to", len(known))
 	}
 	if is.Unrecorded() {
 		if err := compareShape(ctx, tx, known[0]); err != nil {
@@ -75,8 +119,10 @@ func migrateLocked(ctx context.Context, tx pgx.Tx, known []storage.Migration, no
 		}
 		pending = known // the first is recorded, but not applied again
 	}
-	if _, err := exec(ctx, tx, migrationsTable); err != nil {
-		return err
+	for _, sql := range []string{"SET LOCAL lock_timeout = '" + lockPatience + "'", migrationsTable} {
+		if _, err := exec(ctx, tx, sql); err != nil {
+			return err
+		}
 	}
 	for _, m := range pending {
 		if m.Number > is.Version {
@@ -89,8 +135,29 @@ func migrateLocked(ctx context.Context, tx pgx.Tx, known []storage.Migration, no
 			return err
 		}
 	}
-	_, err = exec(ctx, tx, "UPDATE schema_version SET version = $1 WHERE id = 1", len(known))
+	if len(pending) == 0 {
+		return nil // another process was first, and may know more
+	}
+	return setNumber(ctx, tx, len(known))
+}
+
+// setNumber records the number of the schema.
+func setNumber(ctx context.Context, tx pgx.Tx, number int) error {
+	if _, err := exec(ctx, tx, "UPDATE meta SET value = $1 WHERE name = $2", number, storage.SchemaNumber); err != nil {
+		return err
+	}
+	numbers, err := metaNumbers(ctx, tx)
+	if err == nil {
+		is := storage.Migrated{Version: number}.Numbers(numbers)
+		_, err = exec(ctx, tx, "UPDATE schema_version SET version = $1 WHERE id = 1", is.Oldest)
+	}
 	return err
+}
+
+func metaNumbers(ctx context.Context, conn querier) (map[string]int64, error) {
+	numbers := map[string]int64{}
+	err := unobserved(ctx, conn, func(s *scanner) { numbers[s.Text()] = s.Int() }, "SELECT name, value FROM meta")
+	return numbers, err
 }
 
 func apply(ctx context.Context, tx pgx.Tx, m storage.Migration) error {
@@ -106,10 +173,11 @@ func apply(ctx context.Context, tx pgx.Tx, m storage.Migration) error {
 // meanwhile, so the number is read before the digests.
 func migrated(ctx context.Context, conn querier) (is storage.Migrated, err error) {
 	var server, tables int64
-	var ours, recorded bool
-	err = unobserved(ctx, conn, func(s *scanner) { server, tables, ours = s.Int(), s.Int(), s.Bool() }, `SELECT current_setting('server_version_num')::int / 10000,
+	var ours, numbered, recorded bool
+	err = unobserved(ctx, conn, func(s *scanner) { server, tables, ours, numbered = s.Int(), s.Int(), s.Bool(), s.Bool() }, `SELECT current_setting('server_version_num')::int / 10000,
 		(SELECT count(*)::int FROM pg_tables WHERE schemaname = current_schema()),
-		EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_version')`)
+		EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_version'),
+		EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'meta')`)
 	switch {
 	case err != nil:
 		return is, err
@@ -122,6 +190,11 @@ func migrated(ctx context.Context, conn querier) (is storage.Migrated, err error
 	}
 	// If there is no row, another process is about to put it there.
 	err = unobserved(ctx, conn, func(s *scanner) { is.Version = int(s.Int()) }, "SELECT version FROM schema_version WHERE id = 1")
+	var numbers map[string]int64
+	if err == nil && numbered {
+		numbers, err = metaNumbers(ctx, conn)
+	}
+	is = is.Numbers(numbers)
 	if err == nil {
 		err = unobserved(ctx, conn, func(s *scanner) { recorded = s.Bool() },
 			"SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'migrations')")

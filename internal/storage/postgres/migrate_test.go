@@ -23,8 +23,10 @@ func TestMigrations(t *testing.T) {
 // rawDatabase is the URL of a database.
 type rawDatabase string
 
-func (d rawDatabase) Open() (storage.Engine, error) {
-	e, err := Open(string(d), Options{Readers: 1})
+func (d rawDatabase) Pending() ([]storage.Migration, error) { return Pending(string(d)) }
+
+func (d rawDatabase) Open(a storage.Access) (storage.Engine, error) {
+	e, err := Open(string(d), Options{Readers: 1, Access: a})
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +96,7 @@ func TestLongMigration(t *testing.T) {
 	}
 	e := &Engine{writing: config, now: time.Now}
 	begun, ended := time.Now(), make(chan error, 1)
-	go func() { ended <- e.start(within, false) }()
+	go func() { ended <- e.start(within, storage.Access{}) }()
 	awaitLock(t, string(d))
 	select {
 	case err := <-ended:
@@ -136,7 +138,7 @@ func TestMigratedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := t.Context()
-	for before := 1; before <= 4; before++ {
+	for before := 1; before <= 5; before++ {
 		d := rawDatabase(pg.Shared(t).Database(t))
 		conn, err := pgx.Connect(ctx, string(d))
 		if err != nil {
@@ -147,7 +149,7 @@ func TestMigratedMeanwhile(t *testing.T) {
 			t.Fatal(err)
 		}
 		is, err := migrated(ctx, &interrupted{conn, before, func() {
-			e, err := d.Open()
+			e, err := d.Open(storage.Access{})
 			if err != nil {
 				t.Fatal(err)
 			}

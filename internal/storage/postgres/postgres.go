@@ -32,8 +32,8 @@ type Options struct {
 	Readers int
 	// Writers is how many batches are written at a time; 1.
 	Writers int
-	// Existing refuses an empty database, instead of making its tables.
-	Existing bool
+	// Access says which databases are taken.
+	Access storage.Access
 }
 
 // Engine implements storage.Engine.
@@ -123,14 +123,10 @@ func Open(url string, o Options) (*Engine, error) {
 		o.Now = time.Now
 	}
 	o.Readers, o.Writers = cmp.Or(o.Readers, defaultReaders), max(o.Writers, 1)
-	pool, err := pgxpool.ParseConfig(url)
+	pool, err := parse(url)
 	if err != nil {
-		return nil, fmt.Errorf("--database is no PostgreSQL address that can be used: %w", err)
+		return nil, err
 	}
-	if pool.ConnConfig.ConnectTimeout == 0 {
-		pool.ConnConfig.ConnectTimeout = connectTime
-	}
-	pool.ConnConfig.StatementCacheCapacity = 1024
 	pool.MaxConns = int32(o.Readers)
 	pool.MaxConnLifetimeJitter = time.Minute
 	e := &Engine{now: o.Now, ownClock: ownClock, writing: pool.ConnConfig.Copy(), free: make(chan *writer, o.Writers), rates: newSpare(), claims: newSpare()}
@@ -148,11 +144,23 @@ func Open(url string, o Options) (*Engine, error) {
 	if e.readers, err = pgxpool.NewWithConfig(context.Background(), pool); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	if err := e.start(startTime, o.Existing); err != nil {
+	if err := e.start(startTime, o.Access); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", explain(err)), e.Close())
 	}
 	e.prepareLookups()
 	return e, nil
+}
+
+func parse(url string) (*pgxpool.Config, error) {
+	pool, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("--database is no PostgreSQL address that can be used: %w", err)
+	}
+	if pool.ConnConfig.ConnectTimeout == 0 {
+		pool.ConnConfig.ConnectTimeout = connectTime
+	}
+	pool.ConnConfig.StatementCacheCapacity = 1024
+	return pool, nil
 }
 
 func (e *Engine) prepareLookups() {
@@ -167,11 +175,11 @@ func (e *Engine) prepareLookups() {
 
 // start connects and looks at the schema within the given time, then brings the
 // schema up to date.
-func (e *Engine) start(within time.Duration, existing bool) error {
+func (e *Engine) start(within time.Duration, a storage.Access) error {
 	ctx := context.Background()
-	look, cancel := context.WithTimeout(ctx, within)
+	looking, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	conn, err := e.connect(look)
+	conn, err := e.connect(looking)
 	if err != nil {
 		return err
 	}
@@ -180,8 +188,8 @@ func (e *Engine) start(within time.Duration, existing bool) error {
 	if err != nil {
 		return err
 	}
-	current, err := isCurrent(look, conn, known, existing)
-	if err == nil && !current {
+	is, err := look(looking, conn, known, a)
+	if err == nil && !is.UpToDate(known) {
 		err = migrate(ctx, conn, known, e.now)
 	}
 	if err != nil {

@@ -111,11 +111,20 @@ func TestReadsThatFail(t *testing.T) {
 			if err := e.Close(); err != nil {
 				t.Fatal(err)
 			}
-			damage(t, path, c.damaged)
+			atOpening := c.damaged == "meta" // which is read at opening, too
+			if !atOpening {
+				damage(t, path, c.damaged)
+			}
 			if e, err = Open(path, Options{}); err != nil {
 				t.Fatal(err)
 			}
 			defer e.Close()
+			if atOpening {
+				damage(t, path, c.damaged)
+				if _, err := Open(path, Options{}); !errors.Is(err, storage.ErrUnusable) {
+					t.Errorf("opened: %v", err)
+				}
+			}
 			if err := c.read(t.Context(), e.Reader()); !errors.Is(err, storage.ErrUnavailable) || !errors.Is(err, storage.ErrUnusable) {
 				t.Errorf("after: %v", err)
 			}

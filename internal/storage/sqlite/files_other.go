@@ -2,7 +2,10 @@
 
 package sqlite
 
-import "os"
+import (
+	"io/fs"
+	"os"
+)
 
 // mayUse checks nothing on this system. SQLite's own error names the problem.
 func mayUse(string, bool) error { return nil }
@@ -10,3 +13,9 @@ func mayUse(string, bool) error { return nil }
 // tryLock locks nothing on this system. Jobs of a process that died come up again when
 // their leases end.
 func tryLock(*os.File) (locked bool, err error) { return false, nil }
+
+// giveTo changes nothing on this system.
+func giveTo(*os.File, fs.FileInfo) error { return nil }
+
+// syncFolder does nothing on this system.
+func syncFolder(string) error { return nil }

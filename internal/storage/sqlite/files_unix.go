@@ -4,6 +4,7 @@ package sqlite
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"syscall"
 )
@@ -28,4 +29,26 @@ func tryLock(f *os.File) (locked bool, err error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// giveTo gives a file to the owner of another one. Without the right to do that, the
+// file keeps its owner.
+func giveTo(f *os.File, of fs.FileInfo) error {
+	owner, ok := of.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	if err := f.Chown(int(owner.Uid), int(owner.Gid)); err != nil && !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil
+}
+
+// syncFolder has the disk keep the names of the files in a folder.
+func syncFolder(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -27,50 +28,126 @@ const migrationsTable = `CREATE TABLE IF NOT EXISTS migrations (
 	applied_on INTEGER NOT NULL
 )`
 
-// migrate brings the schema up to date: each numbered file in a transaction
-// of its own with the number it reaches and the record of it. Processes take
-// turns by the write lock, and a later process finds nothing left to do.
-func migrate(conn *connection, known []storage.Migration, now func() time.Time) error {
-	for {
-		if done, err := migrateOnce(conn, known, now); done || err != nil {
-			return err
-		}
-	}
-}
-
-// migrateOnce records migration 1 if it was applied before records were kept,
-// or applies the next migration. done: there was nothing to do.
-func migrateOnce(conn *connection, known []storage.Migration, now func() time.Time) (done bool, err error) {
-	is, err := checkMigrated(conn, known)
-	if err != nil || is.Version == len(known) && !is.Unrecorded() {
-		return true, err
+// migrate brings the schema up to date in one transaction: the numbered files, the
+// number that they reach, and the record of them. A database that holds something is
+// copied first. Processes take turns by the write lock, and a later process finds
+// nothing left to do.
+func migrate(conn *connection, path string, known []storage.Migration, o Options) (err error) {
+	if is, err := checkMigrated(conn, known); err != nil || is.UpToDate(known) {
+		return err
 	}
 	end, err := sqlitex.ImmediateTransaction(conn.Conn)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer end(&err)
-	// Another process may have been first.
-	if is, err = checkMigrated(conn, known); err != nil || is.Version == len(known) && !is.Unrecorded() {
-		return true, err
+	is, err := checkMigrated(conn, known) // another process may have been first
+	if err != nil || is.UpToDate(known) {
+		return err
 	}
-	number, script := is.Version, ""
-	if !is.Unrecorded() {
-		number, script = is.Version+1, known[is.Version].Script
+	if is.Version > 0 {
+		slog.Info("the database is copied and brought up to date; nothing else can write to it meanwhile", "from", is.Version, "to", len(known))
+		if err := keepBefore(path, len(known), o); err != nil {
+			return err
+		}
 	}
-	script += fmt.Sprintf("\n%s;\nPRAGMA user_version=%d;\nPRAGMA application_id=%d;", migrationsTable, number, applicationID)
-	m := known[number-1]
-	if err := sqlitex.ExecuteScript(conn.Conn, script, nil); err != nil {
-		return false, fmt.Errorf("%s: %w", m.File, err)
+	if is.Unrecorded() {
+		err = sqlitex.ExecuteScript(conn.Conn, migrationsTable, nil)
+		if err == nil {
+			err = record(conn, known[0], o.Now)
+		}
 	}
-	return false, exec(conn, "INSERT INTO migrations (number, sha256, applied_on) VALUES (?, ?, ?)",
-		func(b schema.Binder) { b.Int(int64(number)).Text(m.Digest()).Int(now().UnixMilli()) })
+	for _, m := range is.Pending(known) {
+		if err == nil {
+			err = apply(conn, m, o.Now)
+		}
+	}
+	return err
+}
+
+func apply(conn *connection, m storage.Migration, now func() time.Time) error {
+	// A script may consist of comments, which ExecuteScript refuses.
+	if err := sqlitex.ExecuteScript(conn.Conn, m.Script+"\n"+migrationsTable, nil); err != nil {
+		return fmt.Errorf("%s: %w", m.File, err)
+	}
+	return record(conn, m, now)
+}
+
+// record records a migration as the newest one.
+func record(conn *connection, m storage.Migration, now func() time.Time) error {
+	err := exec(conn, "INSERT INTO migrations (number, sha256, applied_on) VALUES (?, ?, ?)",
+		func(b schema.Binder) { b.Int(int64(m.Number)).Text(m.Digest()).Int(now().UnixMilli()) })
+	if err == nil {
+		err = exec(conn, "UPDATE meta SET value = ? WHERE name = ?", func(b schema.Binder) { b.Int(int64(m.Number)).Text(storage.SchemaNumber) })
+	}
+	numbers, readErr := metaNumbers(conn)
+	if err = errors.Join(err, readErr); err != nil {
+		return err
+	}
+	is := storage.Migrated{Version: m.Number}.Numbers(numbers)
+	return sqlitex.ExecuteScript(conn.Conn, fmt.Sprintf("PRAGMA user_version=%d;\nPRAGMA application_id=%d;", is.Oldest, applicationID), nil)
+}
+
+func metaNumbers(conn *connection) (map[string]int64, error) {
+	numbers := map[string]int64{}
+	err := sqlitex.ExecuteTransient(conn.Conn, "SELECT name, value FROM meta", &sqlitex.ExecOptions{ResultFunc: func(stmt *sqlite.Stmt) error {
+		numbers[stmt.ColumnText(0)] = stmt.ColumnInt64(1)
+		return nil
+	}})
+	return numbers, err
+}
+
+// Schema is the number of the schema that this program makes.
+func Schema() int {
+	known, err := storage.Migrations(migrationFiles)
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	return len(known)
+}
+
+// Pending returns the migrations that the database of a file lacks, and changes nothing.
+// Errors: as of Open.
+func Pending(path string) ([]storage.Migration, error) {
+	known, err := storage.Migrations(migrationFiles)
+	if err == nil {
+		err = checkFiles(path, true)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, err)
+	}
+	o := Options{}.withDefaults()
+	conn, err := connect(path, o, true, readerCacheKiB)
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, explain(err))
+	}
+	var is storage.Migrated
+	err = patiently(o, func() (err error) {
+		is, err = checkMigrated(conn, known)
+		return err
+	})
+	if err == nil {
+		err = is.Admit(storage.Access{Existing: true}, known)
+	}
+	if err = errors.Join(err, conn.Close()); err != nil {
+		return nil, fmt.Errorf("database %s: %w", path, explain(err))
+	}
+	return is.Pending(known), nil
 }
 
 // checkMigrated refuses a database that the known migrations did not make. It
 // reads only, and in one transaction: another process may migrate meanwhile.
 func checkMigrated(conn *connection, known []storage.Migration) (is storage.Migrated, err error) {
-	defer sqlitex.Save(conn.Conn)(&err)
+	if conn.AutocommitEnabled() { // sqlitex.Save would panic at a damaged file
+		if err := sqlitex.ExecuteTransient(conn.Conn, "BEGIN", nil); err != nil {
+			return is, err
+		}
+		defer func() {
+			if !conn.AutocommitEnabled() {
+				err = errors.Join(err, sqlitex.ExecuteTransient(conn.Conn, "COMMIT", nil))
+			}
+		}()
+	}
 	if is, err = migrated(conn); err != nil {
 		return is, err
 	}
@@ -105,9 +182,15 @@ func migrated(conn *connection) (is storage.Migrated, err error) {
 	if tables > 0 && id != applicationID {
 		return is, errors.New("the file belongs to another program; choose another with --database")
 	}
-	is.Version = int(version)
-	recorded, err := queryInt(conn, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'")
-	if err != nil || recorded == 0 {
+	is.Version, is.Oldest = int(version), int(version)
+	if known, err := hasTable(conn, "meta"); err != nil || known {
+		numbers, readErr := metaNumbers(conn)
+		if err = errors.Join(err, readErr); err != nil {
+			return is, err
+		}
+		is = is.Numbers(numbers)
+	}
+	if recorded, err := hasTable(conn, "migrations"); err != nil || !recorded {
 		return is, err
 	}
 	is.Recorded = map[int]string{}
@@ -149,6 +232,11 @@ func shape(conn *connection) (storage.Shape, error) {
 		return nil
 	}})
 	return s, err
+}
+
+func hasTable(conn *connection, name string) (bool, error) {
+	n, err := queryInt(conn, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '"+name+"'")
+	return n > 0, err
 }
 
 func pragma(conn *connection, name string) (int64, error) { return queryInt(conn, "PRAGMA "+name) }

@@ -25,8 +25,10 @@ func TestMigrations(t *testing.T) {
 // rawFile is the path of a database.
 type rawFile string
 
-func (f rawFile) Open() (storage.Engine, error) {
-	e, err := Open(string(f), Options{})
+func (f rawFile) Pending() ([]storage.Migration, error) { return Pending(string(f)) }
+
+func (f rawFile) Open(a storage.Access) (storage.Engine, error) {
+	e, err := Open(string(f), Options{Access: a})
 	if err != nil {
 		return nil, err
 	}

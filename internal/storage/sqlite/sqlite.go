@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"runtime"
 	"sync/atomic"
@@ -26,11 +25,20 @@ type Options struct {
 	Now func() time.Time
 	// BusyTimeout is how long a batch waits for another process; 3 s.
 	BusyTimeout time.Duration
-	// Existing refuses a database that does not exist or is empty, instead of
-	// making it.
-	Existing bool
+	// Access says which databases are taken.
+	Access storage.Access
 	// MaxPages bounds the file, so that a test can fill it.
 	MaxPages int
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.BusyTimeout == 0 {
+		o.BusyTimeout = defaultBusyTimeout
+	}
+	return o
 }
 
 // Engine implements storage.Engine.
@@ -67,16 +75,12 @@ const (
 )
 
 // Open opens the file, makes it if there is none, and brings its schema up to
-// date. Errors: storage.ErrNewerDatabase, storage.ErrOtherSchema,
-// storage.ErrNoDatabase, or another one whose text says how to mend it.
+// date. Errors: storage.ErrNewerDatabase, storage.ErrOlderDatabase,
+// storage.ErrOtherSchema, storage.ErrNoDatabase, or another one whose text says how to
+// mend it.
 func Open(path string, o Options) (*Engine, error) {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.BusyTimeout == 0 {
-		o.BusyTimeout = defaultBusyTimeout
-	}
-	err := checkFiles(path, o.Existing)
+	o = o.withDefaults()
+	err := checkFiles(path, o.Access.Existing)
 	if err == nil {
 		err = makePrivate(path)
 	}
@@ -87,7 +91,7 @@ func Open(path string, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, explain(err))
 	}
-	if err := patiently(o, func() error { return prepare(writer, o) }); err != nil {
+	if err := patiently(o, func() error { return prepare(writer, path, o) }); err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, explain(err)), writer.Close())
 	}
 	warnOfReaders(path)
@@ -128,7 +132,7 @@ func Open(path string, o Options) (*Engine, error) {
 }
 
 // prepare brings the file up to date.
-func prepare(conn *connection, o Options) error {
+func prepare(conn *connection, path string, o Options) error {
 	known, err := storage.Migrations(migrationFiles)
 	if err != nil {
 		return err
@@ -136,19 +140,16 @@ func prepare(conn *connection, o Options) error {
 	// Before anything is written: the file of another program, or of a newer
 	// one, stays as it is.
 	is, err := checkMigrated(conn, known)
+	if err == nil {
+		err = is.Admit(o.Access, known)
+	}
 	if err != nil {
 		return err
-	}
-	if o.Existing && is.Version == 0 {
-		return fmt.Errorf("%w: the file is empty; choose another with --database, or make a database of it with purveyor migrate", storage.ErrNoDatabase)
-	}
-	if is.Version > 0 && is.Version < len(known) {
-		slog.Info("the database is brought up to date; nothing else can write to it meanwhile", "from", is.Version, "to", len(known))
 	}
 	if _, err := pragma(conn, "journal_mode=WAL"); err != nil {
 		return err
 	}
-	return migrate(conn, known, o.Now)
+	return migrate(conn, path, known, o)
 }
 
 // patiently tries again while another process holds the file. SQLite waits by

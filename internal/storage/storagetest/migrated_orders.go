@@ -108,7 +108,7 @@ func migrateRefunds(t *testing.T, db Raw) {
 
 func reader(t *testing.T, db Raw) storage.Reader {
 	t.Helper()
-	e, err := db.Open()
+	e, err := db.Open(storage.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package storagetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -11,7 +12,8 @@ import (
 
 // Raw is an empty database that a test changes by SQL, beside the engine.
 type Raw interface {
-	Open() (storage.Engine, error)
+	Open(storage.Access) (storage.Engine, error)
+	Pending() ([]storage.Migration, error)
 	// MakeFirst brings the database to number 1 as programs did that kept no record
 	// of migrations.
 	MakeFirst(t testing.TB)
@@ -30,7 +32,7 @@ func RunMigrations(t *testing.T, fresh func(testing.TB) Raw, known []storage.Mig
 	const read = "SELECT sha256 FROM migrations WHERE applied_on > 1600000000000 ORDER BY number"
 	isCurrent := func(t *testing.T, db Raw) {
 		t.Helper()
-		e, err := db.Open()
+		e, err := db.Open(storage.Access{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,6 +81,8 @@ func RunMigrations(t *testing.T, fresh func(testing.TB) Raw, known []storage.Mig
 			}
 		})
 	}
+	t.Run("who migrates", func(t *testing.T) { admitMigrated(t, fresh, known) })
+	t.Run("a newer schema", func(t *testing.T) { useNewer(t, fresh(t), len(known)) })
 	t.Run("another file", func(t *testing.T) {
 		db := fresh(t)
 		isCurrent(t, db)
@@ -93,9 +97,75 @@ func RunMigrations(t *testing.T, fresh func(testing.TB) Raw, known []storage.Mig
 	})
 }
 
+// admitMigrated opens databases that are empty, old and current.
+func admitMigrated(t *testing.T, fresh func(testing.TB) Raw, known []storage.Migration) {
+	use, fill := storage.Access{Existing: true, Current: true}, storage.Access{Current: true}
+	refused := func(db Raw, a storage.Access, want error) {
+		t.Helper()
+		if e, err := db.Open(a); !errors.Is(err, want) || !strings.Contains(err.Error(), "purveyor migrate") {
+			t.Errorf("%+v: %v, want %v", a, err, want)
+		} else if err == nil {
+			t.Error(e.Close())
+		}
+	}
+	opens := func(db Raw, a storage.Access) {
+		t.Helper()
+		if e, err := db.Open(a); err != nil {
+			t.Errorf("%+v: %v", a, err)
+		} else if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	pending := func(db Raw, want int) {
+		t.Helper()
+		if list, err := db.Pending(); err != nil || len(list) != want || want > 0 && list[want-1] != known[len(known)-1] {
+			t.Errorf("pending: %v, %v; want %d", list, err, want)
+		}
+	}
+	db := fresh(t)
+	refused(db, use, storage.ErrNoDatabase)
+	if list, err := db.Pending(); !errors.Is(err, storage.ErrNoDatabase) {
+		t.Errorf("pending: %v, %v", list, err)
+	}
+	opens(db, fill)
+	pending(db, 0)
+
+	db = fresh(t)
+	db.MakeFirst(t)
+	for range 2 {
+		refused(db, use, storage.ErrOlderDatabase)
+		refused(db, fill, storage.ErrOlderDatabase)
+		pending(db, len(known)-1)
+	}
+	opens(db, storage.Access{})
+	pending(db, 0)
+	opens(db, use)
+}
+
+// useNewer opens a database that has a migration of a newer program, which this program
+// may use until a migration says otherwise.
+func useNewer(t *testing.T, db Raw, number int) {
+	for _, a := range []storage.Access{{}, {}, {Existing: true, Current: true}} {
+		if e, err := db.Open(a); err != nil {
+			t.Fatal(err)
+		} else if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		db.Execute(t, "UPDATE meta SET value = 9999 WHERE name = 'schema'")
+	}
+	if list, err := db.Pending(); err != nil || len(list) > 0 {
+		t.Errorf("pending: %v, %v", list, err)
+	}
+	if got := db.Query(t, "SELECT '' || value FROM meta WHERE name = 'schema'"); len(got) != 1 || got[0] != "9999" {
+		t.Errorf("the number is %q, want 9999", got)
+	}
+	db.Execute(t, fmt.Sprintf("UPDATE meta SET value = %d WHERE name = 'oldest_program'", number+1))
+	isRefused(t, db, storage.ErrNewerDatabase, "schema 9999", "newer program", fmt.Sprint(number+1))
+}
+
 func isRefused(t *testing.T, db Raw, want error, words ...string) {
 	t.Helper()
-	e, err := db.Open()
+	e, err := db.Open(storage.Access{})
 	if err == nil {
 		t.Fatal("it was opened", e.Close())
 	}
