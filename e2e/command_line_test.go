@@ -1,8 +1,11 @@
 package e2e_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,6 +32,7 @@ func TestHelp(t *testing.T) {
 		{"demo", server},
 		{"import", append(database, "<file>")},
 		{"migrate", append(database, "--check", "--distribute")},
+		{"version", []string{"--json"}},
 		{"copy", []string{"--from", "PURVEYOR_COPY_FROM", "--to", "PURVEYOR_COPY_TO"}},
 		{"partner", []string{"create", "list", "show", "update", "rotate-key", "suspend"}},
 		{"partner create", append(database, "--name", "--scope", "--store", "--rate-limit", "--callback-url", "--callback-secret", "--json")},
@@ -74,6 +78,28 @@ func TestHelp(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A build says what it is made of, for people and for programs.
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	var told struct {
+		Version, Commit, Date, Go, Platform string
+		Schema                              int
+	}
+	check.OK(t, json.Unmarshal([]byte(operate(t, "version", "--json").ok(t)), &told))
+	if told.Version == "" || told.Commit == "" || told.Date == "" || told.Go != runtime.Version() || told.Platform != runtime.GOOS+"/"+runtime.GOARCH || told.Schema < 32 {
+		t.Errorf("%+v", told)
+	}
+	text := operate(t, "--version").ok(t)
+	for _, word := range []string{told.Version, told.Commit, told.Date, told.Go, told.Platform, strconv.Itoa(told.Schema)} {
+		if !strings.Contains(text, word) {
+			t.Errorf("--version does not say %s:\n%s", word, text)
+		}
+	}
+	if again := operate(t, "version").ok(t); again != text {
+		t.Errorf("version prints\n%s, --version\n%s", again, text)
 	}
 }
 

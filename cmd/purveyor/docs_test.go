@@ -32,7 +32,7 @@ func documents(t *testing.T) map[string]string {
 	}
 	paths = append(paths, guides...)
 	texts := map[string]string{}
-	for _, p := range append(paths, filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md")) {
+	for _, p := range append(paths, filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"), filepath.Join(root, "CHANGELOG.md"), filepath.Join(root, "UPGRADING.md")) {
 		text, err := os.ReadFile(p)
 		if err != nil {
 			t.Fatal(err)

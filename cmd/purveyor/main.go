@@ -18,7 +18,7 @@ import (
 type cli struct {
 	config.Log
 	ShowVersion versionFlag `help:"Print the version of the program." name:"version"`
-	Config config.File `help:"File with settings: lines NAME = value, where NAME is that of the variable." env:"PURVEYOR_CONFIG" placeholder:"FILE"`
+	Config      config.File `help:"File with settings: lines NAME = value, where NAME is that of the variable." env:"PURVEYOR_CONFIG" placeholder:"FILE"`
 
 	Serve    serveCommand   `cmd:"" help:"Serve the API."`
 	Demo     demoCommand    `cmd:"" help:"Serve a demo: stores, a catalog and a partner in a new database that is deleted at the end."`
