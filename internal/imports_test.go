@@ -35,6 +35,7 @@ var arrows = map[string][]string{
 	"storage/storagetest":       {"storage", "storage/schema", "storage/schema/schematest", "commerce"},
 	"storage/schema/schematest": {"storage/schema", "commerce"},
 	"commit":                    {"commerce", "storage", "storage/schema", "env"},
+	"metrics":                   {"commerce", "env", "jobs", "outside/courier", "outside/webhook", "storage"},
 	"web":                       {"commerce", "env"},
 	"requestlog":                {"commerce", "env"},
 	"requestlog/sqlitelog":      {"commerce", "requestlog"},

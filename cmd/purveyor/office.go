@@ -16,11 +16,15 @@ import (
 
 // newOffice makes the back office; nil if it is switched off. In the demo alone, links sign in
 // without a password.
-func newOffice(c config.Server, db *database, uses *service.Service, requests *requestlog.Log, base string) (*backoffice.Office, error) {
+func newOffice(c config.Server, db *database, uses *service.Service, requests *requestlog.Log, m *monitor, base string) (*backoffice.Office, error) {
 	if c.NoOffice {
 		return nil, nil
 	}
-	return backoffice.New(db.Reader(), uses, backoffice.Options{Env: env.Env{}, PublicURL: base, Pages: db.pages, Enter: db.demo, Requests: requests, RequireCertified: c.RequireCertified})
+	o := backoffice.Options{Env: env.Env{}, PublicURL: base, Pages: db.pages, Enter: db.demo, Requests: requests, RequireCertified: c.RequireCertified}
+	if m != nil {
+		o.Pushed = m.Pushed
+	}
+	return backoffice.New(db.Reader(), uses, o)
 }
 
 // newPortal makes the portal of partners; nil: it is switched off with the back office, whose

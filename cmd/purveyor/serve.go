@@ -26,9 +26,11 @@ import (
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
+	"purveyor/internal/outside/watch"
 	"purveyor/internal/portal"
 	"purveyor/internal/requestlog"
 	"purveyor/internal/service"
+	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/sweep"
 	"purveyor/internal/tracking"
 	"purveyor/internal/web"
@@ -140,7 +142,7 @@ type process struct {
 	db       *database
 	uses     *service.Service
 	api      http.Handler
-	streams  interface{ EndStreams() }
+	streams  *api.API
 	office   *backoffice.Office // nil: switched off
 	portal   *portal.Portal     // nil: switched off with the office
 	docs     http.Handler
@@ -162,6 +164,7 @@ type process struct {
 	// askProviders asks each provider once whether it accepts our credentials.
 	askProviders  func(context.Context)
 	requests      *requestlog.Log // nil: switched off
+	monitor       *monitor        // nil: there is none
 	stopping      atomic.Bool
 	reads, writes *web.Probe // of the database
 }
@@ -189,8 +192,17 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 		withoutSandbox(processors, couriers)
 		pages = nil
 	}
+	monitor, err := newMonitor(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	monitor.ofDatabase(db)
 	warnings := newWarnings()
-	fleet := courier.Fleet{Providers: watchAll(couriers.Providers, courier.Watch, warnings), Modes: couriers.Modes}
+	watcher := watch.Watcher{Failed: warnings.provider}
+	if monitor != nil {
+		watcher.Began = monitor.Call
+	}
+	fleet := courier.Fleet{Providers: watchAll(couriers.Providers, courier.Watch, watcher, warnings), Modes: couriers.Modes}
 	requests, err := newRequestLog(c.Server, db)
 	if err != nil {
 		return nil, err
@@ -198,12 +210,15 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 	uses := service.New(db.Reader(), db, db.committer, service.Options{LogsRequests: requests != nil, RequireCertified: c.RequireCertified, Jobs: db.runner, Answers: api.Answers{}, ReplyBytes: c.RepliesMiB << 20, Processors: processors.modes, Couriers: fleet, Geocoder: geocoder,
 		Sandboxes: service.Sandboxes{Payments: processors.sandbox, Couriers: couriers.sandbox}})
 	callbacks := inbound.New(env.Env{}, uses, processors.byName, couriers.Providers)
+	if monitor != nil {
+		callbacks.Took, o.Tried, o.Sent = monitor.Callback, monitor.Tried, monitor.Sent
+	}
 	o.Queue, o.Reads, o.Uses, o.Runner = db.Engine, db.Engine.Reader(), uses, db.runner
-	o.Failed, o.Processors, o.Fleet, o.Geocoder = warnings.job, watchAll(processors.byName, payment.Watch, warnings), fleet, geocoder
+	o.Failed, o.Processors, o.Fleet, o.Geocoder = warnings.job, watchAll(processors.byName, payment.Watch, watcher, warnings), fleet, geocoder
 	o.Movers, o.Post = map[string]sandbox.Mover{courier.SandboxObjects: couriers.sandbox}, callbacks.FromSandbox(sandbox.NewSigner(env.Env{}, objects))
 	o.Requests = requests
 	effect.Start(o)
-	office, err := newOffice(c.Server, db, uses, requests, baseURL)
+	office, err := newOffice(c.Server, db, uses, requests, monitor, baseURL)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +229,7 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 	}
 	return &process{db: db, uses: uses, pay: processors.sandbox.Pay, api: partners.Handler(), streams: partners, office: office, portal: members, docs: newDocs(baseURL), tracking: tracking.New(env.Env{}, uses, db.pages), countReplies: uses.CountReplies, makeSums: uses.MakeSums, followProducts: uses.FollowProducts, raiseAlarms: uses.RaiseAlarms, inbound: callbacks, sandbox: pages, proxies: proxies,
 		reads: web.NewProbe(env.Env{}, "the database answers reads", db.read), writes: web.NewProbe(env.Env{}, "the database takes writes", db.Writable),
-		askProviders: warnings.askProviders, requests: requests}, nil
+		askProviders: warnings.askProviders, requests: requests, monitor: monitor}, nil
 }
 
 // newDocs makes the pages for developers of partner systems.
@@ -277,7 +292,7 @@ const (
 // run serves until ctx ends, then stops in order: readiness, requests, jobs,
 // commands, database. Every admitted request is answered.
 func (s *process) run(ctx context.Context, l net.Listener) error {
-	server := newHTTPServer(s, s.proxies)
+	server := newHTTPServer(s, s.proxies, s.monitor.meters()...)
 	l = limitConnections(l, s.proxies)
 	sweeping, stopSweeping := context.WithCancel(context.Background())
 	var beside sync.WaitGroup // goroutines beside serving, until stopSweeping
@@ -289,6 +304,11 @@ func (s *process) run(ctx context.Context, l net.Listener) error {
 	beside.Go(func() { s.askProviders(sweeping) })
 	if s.requests != nil {
 		beside.Go(func() { s.requests.Run(sweeping) })
+	}
+	if s.monitor != nil {
+		_, onSQLite := s.db.Engine.(*sqlite.Engine)
+		beside.Go(func() { s.monitor.run(sweeping, s) })
+		beside.Go(func() { s.monitor.Look(sweeping, s.db.Reader(), s.db, onSQLite) })
 	}
 	serving, stopServing := context.WithCancel(ctx)
 	if s.aside != nil {
@@ -335,10 +355,10 @@ func (s *process) run(ctx context.Context, l net.Listener) error {
 
 // newHTTPServer makes the server. It answers in the API's shape even where net/http
 // would answer by itself (OPTIONS *).
-func newHTTPServer(handler http.Handler, proxies web.Proxies) *http.Server {
+func newHTTPServer(handler http.Handler, proxies web.Proxies, meters ...web.Meter) *http.Server {
 	return &http.Server{
 		ConnContext:                  web.Gather,
-		Handler:                      proxies.Handler(web.Trace(env.Env{}, slog.Default(), handler)),
+		Handler:                      proxies.Handler(web.Trace(env.Env{}, slog.Default(), handler, meters...)),
 		DisableGeneralOptionsHandler: true,
 		ReadHeaderTimeout:            5 * time.Second,
 		ReadTimeout:                  15 * time.Second,

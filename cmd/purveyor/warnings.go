@@ -10,6 +10,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/courier"
+	"purveyor/internal/outside/watch"
 )
 
 // warnings logs failures outside of the process: one line a minute for each cause, so
@@ -95,17 +96,17 @@ func (w *warnings) job(job commerce.Job, err error, dead bool) {
 // checker is a provider that can be asked whether it accepts our credentials.
 type checker interface{ Check(context.Context) error }
 
-// watchAll returns the providers for calls, by name. Failures of calls are reported to w,
+// watchAll returns the providers for calls, by name. Calls are reported to by,
 // and askProviders asks these providers.
-func watchAll[P any](providers map[string]P, watch func(string, P, func(*commerce.ProviderError)) P, w *warnings) map[string]P {
-	watched := map[string]P{}
+func watchAll[P any](providers map[string]P, watched func(string, P, watch.Watcher) P, by watch.Watcher, w *warnings) map[string]P {
+	all := map[string]P{}
 	for name, p := range providers {
-		watched[name] = watch(name, p, w.provider)
+		all[name] = watched(name, p, by)
 		if check, ok := any(p).(checker); ok {
 			w.checks[name] = check
 		}
 	}
-	return watched
+	return all
 }
 
 // askProviders asks each watched provider once whether it accepts our credentials, and logs a

@@ -205,6 +205,7 @@ type reply struct {
 func (a *API) serve(route Route, operation string) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		w := web.WriterOf(rw)
+		w.Operation = operation
 		answer, cut, err := a.handle(route, operation, w, r)
 		if cut {
 			defer w.Lose()()

@@ -167,5 +167,8 @@ func (s *trackingStream) write(b []byte) bool {
 	return c.Flush() == nil
 }
 
+// Streams is how many streams are open.
+func (a *API) Streams() int64 { return a.streams.open.Taken() }
+
 // EndStreams ends all streams because the process stops. The clients reconnect later.
 func (a *API) EndStreams() { a.endStreams() }

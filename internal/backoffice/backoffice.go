@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
@@ -82,6 +83,8 @@ type Options struct {
 	Requests *requestlog.Log
 	// RequireCertified is that of the use cases.
 	RequireCertified bool
+	// Pushed is told how long a changed order took until boards were told of it; nil: it is not called.
+	Pushed func(took time.Duration)
 }
 
 // New makes the office over a service and its storage.
@@ -90,6 +93,7 @@ func New(reads Reads, uses *service.Service, o Options) (*Office, error) {
 	if o.Enter {
 		office.routes = append(office.routes, enterRoutes...)
 	}
+	office.boards.pushed = o.Pushed
 	forgery := http.NewCrossOriginProtection()
 	if err := forgery.AddTrustedOrigin(o.PublicURL); err != nil {
 		return nil, err
@@ -124,6 +128,9 @@ func (o *Office) mux() http.Handler {
 func (o *Office) serve(r route, w http.ResponseWriter, req *http.Request) {
 	v := o.visit(w, req)
 	v.route = r
+	if r.path != "" {
+		v.w.Operation = "office:" + r.path
+	}
 	req.Body = http.MaxBytesReader(w, req.Body, cmp.Or(r.room, formRoom))
 	if r.room == 0 { // handlers with a room of their own read their forms themselves
 		if err := req.ParseForm(); err != nil {

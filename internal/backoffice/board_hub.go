@@ -42,9 +42,11 @@ type boardHub struct {
 	boards  int  // streams that are open
 
 	// What the looks know. Only one look runs at a time, and nothing else touches it.
-	names boardNames
-	facts map[commerce.OrderKey]*cardFacts
-	cards map[cardKey]*card
+	names  boardNames
+	before commerce.Millis // the look before; 0: there was none
+	pushed func(time.Duration)
+	facts  map[commerce.OrderKey]*cardFacts
+	cards  map[cardKey]*card
 }
 
 // boardNames are the stores and partners by their ids.
@@ -204,6 +206,7 @@ func (h *boardHub) look() error {
 		v.update(h.cardsOf(v.filter, shown[i]), commerce.MillisOf(now))
 	}
 	h.forget()
+	h.before = commerce.MillisOf(now)
 	return nil
 }
 
@@ -371,6 +374,13 @@ func (h *boardHub) forget() {
 		}
 		c.used = false
 	}
+}
+
+// Boards is how many boards are open.
+func (o *Office) Boards() int {
+	o.boards.mu.Lock()
+	defer o.boards.mu.Unlock()
+	return o.boards.boards
 }
 
 // EndStreams ends all boards because the process stops. The browsers connect again later.

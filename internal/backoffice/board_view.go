@@ -275,6 +275,9 @@ func (h *boardHub) cardsOf(f boardFilter, chosen []chosenColumn) []lane {
 			if made == nil {
 				made = h.render(o, facts, key)
 				h.cards[key] = made
+				if h.pushed != nil && h.before != 0 && o.UpdatedOn > h.before {
+					h.pushed(h.env.Since(o.UpdatedOn.Time()))
+				}
 			}
 			made.used = true
 			list[i].cards[n] = made

@@ -54,6 +54,17 @@ type Options struct {
 	EncodeEvent func(commerce.WebhookEvent) []byte
 }
 
+// Meter counts what a committer does. It must not block.
+type Meter interface {
+	// Command is told the outcome of each command, by the name of its type.
+	Command(name string, err error)
+	// Batch is told of each try of a batch: how long its oldest command had waited, and how long
+	// it took to load, to decide and to save. Phases that did not happen are 0.
+	Batch(commands int, wait, load, decide, save time.Duration)
+	// Deeds is told what a batch has done, once it is saved.
+	Deeds(list []commerce.Deed)
+}
+
 // Committer is the one way in for changes. Its loops commit batches beside each other.
 type Committer struct {
 	env      env.Env
@@ -61,6 +72,7 @@ type Committer struct {
 	maxBatch int
 	starter  Starter
 	encode   func(commerce.WebhookEvent) []byte
+	meter    Meter
 	loops    []*loop
 	heat     heat
 	nodes    bool          // commands of a store go to one loop
@@ -95,6 +107,9 @@ func New(engine storage.Batches, o Options) *Committer {
 	return c
 }
 
+// CountBy has a meter count what the committer does. It is called before the first command.
+func (c *Committer) CountBy(m Meter) { c.meter = m }
+
 // Close refuses new commands, answers all that were admitted, and returns.
 func (c *Committer) Close() {
 	c.mu.Lock()
@@ -128,6 +143,9 @@ func Do[R any](ctx context.Context, c *Committer, cmd Command[R]) (R, error) {
 func DoJobs[R any](ctx context.Context, c *Committer, cmd Command[R]) (result R, asked []commerce.Job, err error) {
 	_, keyed := cmd.(interface{ hasReplyRecord() })
 	p := &call{needs: cmd.Needs(), keyed: keyed, done: make(chan struct{})}
+	if c.meter != nil {
+		p.asked = c.env.Now()
+	}
 	p.decide = func(rows *commerce.Rows, now commerce.Millis) (changes commerce.Changes, err error) {
 		defer func() {
 			if v := recover(); v != nil {
@@ -142,6 +160,9 @@ func DoJobs[R any](ctx context.Context, c *Committer, cmd Command[R]) (result R,
 		return result, nil, err
 	}
 	c.env.Await(p.done)
+	if c.meter != nil {
+		c.meter.Command(nameOf(cmd), p.err)
+	}
 	return result, p.jobs, p.err
 }
 
@@ -166,6 +187,7 @@ type call struct {
 	needs  commerce.Needs
 	decide func(rows *commerce.Rows, now commerce.Millis) (commerce.Changes, error)
 	keyed  bool           // whether the outcome can be read from a reply record
+	asked  time.Time      // when it came; zero: nothing is counted
 	jobs   []commerce.Job // that its changes enqueue
 	err    error
 	done   chan struct{} // closed when jobs and err may be read

@@ -25,6 +25,7 @@ type loop struct {
 	aside aside
 	away  away
 	slots slots
+	deeds []commerce.Deed // the memory of what the batch under way does
 }
 
 // loopOf chooses the loop of a command. Commands that change the same product go to the same
@@ -259,11 +260,14 @@ func (l *loop) try(batch []*call) (errs []error, err error) {
 		}
 	}()
 	ctx := context.Background() // admitted commands run to their end
+	watch := l.stopwatch(batch)
+	defer watch.told()
 	needs := make([]commerce.Needs, len(batch))
 	for i, p := range batch {
 		needs[i] = p.needs
 	}
 	tx, err := l.engine.Load(ctx, needs...)
+	watch.loaded()
 	if err != nil {
 		return nil, err
 	}
@@ -279,8 +283,10 @@ func (l *loop) try(batch []*call) (errs []error, err error) {
 		}
 		ids.complete(&changes)
 		p.jobs = changes.NewJobs
+		watch.did(&changes, now)
 		schema.Apply(rows, &changes)
 	}
+	watch.decided()
 	if !schema.Changed(rows) {
 		return errs, nil
 	}
@@ -292,6 +298,7 @@ func (l *loop) try(batch []*call) (errs []error, err error) {
 	}()
 	err = tx.Save(ctx)
 	saved = err == nil
+	watch.saved(saved)
 	if failed := errors.Is(err, storage.ErrNode) && errors.Is(err, storage.ErrAgain); (failed || saved) && len(rows.Appended.NewJobs) > 0 {
 		l.slotTried(ids.slot, failed)
 	}

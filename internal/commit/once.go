@@ -46,6 +46,9 @@ type once[R any] struct {
 
 func (o once[R]) hasReplyRecord() {}
 
+// Inner is the command that takes effect once.
+func (o once[R]) Inner() any { return o.cmd }
+
 func (o once[R]) Needs() commerce.Needs {
 	n := o.cmd.Needs()
 	n.Replies = append(n.Replies, o.key)
@@ -103,6 +106,9 @@ type closing[R Deciding] struct {
 	cmd    Command[R]
 	encode func(R) (int, []byte)
 }
+
+// Inner is the command that records the outcome.
+func (c closing[R]) Inner() any { return c.cmd }
 
 func (c closing[R]) Needs() commerce.Needs {
 	n := c.cmd.Needs()

@@ -54,8 +54,10 @@ func (d Database) String() string { return redacted(d.Database) }
 type Server struct {
 	Listen    string `help:"Address to serve on." default:"127.0.0.1:8080" env:"PURVEYOR_LISTEN" placeholder:"HOST:PORT"`
 	PublicURL string `help:"The service's address from outside; default: the address it listens on." env:"PURVEYOR_PUBLIC_URL" placeholder:"URL"`
-	CacheMiB  int    `help:"Memory for answers about products and for stores, in MiB." default:"16" env:"PURVEYOR_CACHE_MIB" name:"cache-mib"`
-	Writers   int    `help:"How many batches are written to PostgreSQL at a time; SQLite has one writer. 0: one for each processor core but one." default:"0" env:"PURVEYOR_WRITERS"`
+	// MetricsListen is for operators alone.
+	MetricsListen string `help:"Address to serve metrics, profiles and the state of the process on, for operators alone; it must not be reached from outside." env:"PURVEYOR_METRICS_LISTEN" placeholder:"HOST:PORT"`
+	CacheMiB      int    `help:"Memory for answers about products and for stores, in MiB." default:"16" env:"PURVEYOR_CACHE_MIB" name:"cache-mib"`
+	Writers       int    `help:"How many batches are written to PostgreSQL at a time; SQLite has one writer. 0: one for each processor core but one." default:"0" env:"PURVEYOR_WRITERS"`
 
 	RepliesMiB    int64  `help:"Storage for the replies to a partner's calls with an Idempotency-Key, in MiB, at a rate limit of 240; proportionally more at a higher one. Beyond it, new calls with a key get 429." default:"1024" env:"PURVEYOR_REPLIES_MIB" name:"replies-mib"`
 	RequestLogMiB int64  `help:"Storage for the log of partners' requests, in MiB: when it is full, the oldest days go early. 0: no log." default:"10240" env:"PURVEYOR_REQUEST_LOG_MIB" name:"request-log-mib"`

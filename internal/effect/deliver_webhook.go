@@ -79,6 +79,9 @@ const roomBeside = 256
 func (w *webhooks) send(ctx context.Context, job commerce.Job, p recipient, event commerce.WebhookEvent) jobs.Outcome {
 	at := commerce.MillisOf(w.Env.Now())
 	result := w.post(ctx, p, event, at)
+	if w.Sent != nil {
+		w.Sent(result, event.Timestamp, job.Tries == 0)
+	}
 	try := command.WebhookTry{Job: job, RetryAfter: result.RetryAfter, Jitter: w.Env.Jitter(),
 		Attempt: commerce.WebhookAttempt{PartnerID: event.PartnerID, Endpoint: p.endpoint.ID, EventID: event.ID, URL: commerce.WithoutPassword(p.endpoint.URL),
 			At: at, TookMs: result.TookMs, Status: result.Status, Error: result.Error, Answer: result.Answer}}

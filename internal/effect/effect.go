@@ -41,6 +41,11 @@ type Options struct {
 	// Failed is called for each failed attempt of a job, as jobs.Options says; nil:
 	// it is not called.
 	Failed func(job commerce.Job, err error, dead bool)
+	// Tried is told of each try of a job, as jobs.Options says; nil: it is not called.
+	Tried func(kind commerce.JobKind, result jobs.Result, took time.Duration)
+	// Sent is told of each webhook that was sent, and when its event happened. first: it is the first try.
+	// Nil: it is not called.
+	Sent   func(result webhook.Result, event commerce.Millis, first bool)
 	Sender Sender
 	// AppendWebhook appends the body by which an event is pushed.
 	AppendWebhook func(b []byte, e commerce.WebhookEvent) []byte
@@ -91,7 +96,7 @@ var pools = map[jobs.Pool]int{webhookPool: 256, messagePool: 32, paymentPool: 64
 func Start(o Options) *jobs.Runner {
 	w := &webhooks{o, &recipients{Options: o}, newTries(o)}
 	m, p, c, s := messages{o}, payments{o}, couriers{o}, sandboxes{o}
-	o.Runner.Handle(jobs.Options{Queue: queue{o.Queue, o.Reads}, Ledger: o.Uses, Panicked: o.failed, Failed: o.Failed, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
+	o.Runner.Handle(jobs.Options{Queue: queue{o.Queue, o.Reads}, Ledger: o.Uses, Panicked: o.failed, Failed: o.Failed, Tried: o.Tried, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
 		commerce.JobDeliverWebhook:  {Do: w.deliver, Pool: webhookPool, Width: webhookWidth},
 		commerce.JobReleaseParked:   {Do: w.release, Pool: webhookPool, Width: 1},
 		commerce.JobMailReady:       {Do: o.about(m.send), Pool: messagePool, Width: messageWidth},

@@ -4,6 +4,7 @@
 package inbound
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,9 @@ type Inbound struct {
 	service *service.Service
 	posters map[string]poster // by path
 	bodies  *web.Bodies
+	// Took is told what became of each callback: ok, unknown, or bad_signature for a whole request;
+	// nil: it is not called.
+	Took func(provider, result string)
 }
 
 // poster is a provider that posts callbacks.
@@ -58,26 +62,34 @@ func (p poster) actor(traceID string) commerce.Actor {
 func New(e env.Env, s *service.Service, payments map[string]payment.Processor, couriers map[string]courier.Provider) *Inbound {
 	in := &Inbound{env: e, service: s, posters: map[string]poster{}, bodies: web.NewStrangersBodies(e)}
 	for name, p := range payments {
-		in.posters[PaymentsPath(name)] = poster{name, p.CallbackForm, takeEach[*payment.BadCallback](p.ReadCallback, in.payment)}
+		in.posters[PaymentsPath(name)] = poster{name, p.CallbackForm, takeEach[*payment.BadCallback](in, p.ReadCallback, in.payment)}
 	}
 	for name, p := range couriers {
-		in.posters[CouriersPath(name)] = poster{name, p.CallbackForm, takeEach[*courier.BadCallback](p.ReadCallback, in.courier)}
+		in.posters[CouriersPath(name)] = poster{name, p.CallbackForm, takeEach[*courier.BadCallback](in, p.ReadCallback, in.courier)}
 	}
 	return in
 }
 
 // takeEach reads the callbacks of a body, and records one after the other. Bad is the
 // type of error with which the port refuses a body.
-func takeEach[Bad error, C any](read func(context.Context, http.Header, []byte) ([]C, error),
+func takeEach[Bad error, C any](in *Inbound, read func(context.Context, http.Header, []byte) ([]C, error),
 	record func(ctx context.Context, by commerce.Actor, c C, body []byte) error) func(context.Context, commerce.Actor, http.Header, []byte) error {
 	return func(ctx context.Context, by commerce.Actor, header http.Header, body []byte) error {
 		callbacks, err := read(ctx, header, body)
 		if bad, ok := errors.AsType[Bad](err); ok {
+			in.tell(by.ID, "bad_signature")
 			return badCallback(bad.Error())
 		}
 		for _, c := range callbacks {
-			if err == nil {
-				err = record(ctx, by, c, body)
+			if err != nil {
+				break
+			}
+			switch err = record(ctx, by, c, body); {
+			case errors.Is(err, errUnknown):
+				in.tell(by.ID, "unknown")
+				err = nil
+			case err == nil:
+				in.tell(by.ID, "ok")
 			}
 		}
 		return err
@@ -97,6 +109,13 @@ func (in *Inbound) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	web.WriteJSON(w, http.StatusOK, []byte(`{"ok":true}`))
 }
 
+// tell counts a callback.
+func (in *Inbound) tell(provider, result string) {
+	if in.Took != nil {
+		in.Took(provider, result)
+	}
+}
+
 func (in *Inbound) take(w *web.Writer, r *http.Request) error {
 	from, known := in.posters[r.URL.Path]
 	switch {
@@ -106,8 +125,10 @@ func (in *Inbound) take(w *web.Writer, r *http.Request) error {
 		w.Header().Set("Allow", http.MethodPost)
 		return &web.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: r.Method + " is not allowed on this path"}
 	}
+	w.Operation = "inbound:" + from.name
 	headers, maxBytes := from.form()
 	if !slices.ContainsFunc(headers, func(name string) bool { return r.Header.Get(name) != "" }) {
+		in.tell(from.name, "bad_signature")
 		return badCallback("The notice is not signed: the header " + strings.Join(headers, " or ") + " is missing")
 	}
 	return in.bodies.Decode(w, r, web.Address(r), maxBytes, func(body []byte) error {
@@ -119,6 +140,10 @@ func badCallback(message string) error {
 	return &web.Error{Status: http.StatusBadRequest, Code: "bad_notice", Message: message}
 }
 
+// errUnknown is the outcome of a callback about what is not ours. It is accepted: the provider could
+// not correct it.
+var errUnknown = errors.New("the callback is about what is not ours")
+
 // courier records one callback. A callback about an unknown delivery, or about one of
 // another provider, is stored as a stray callback and accepted: the provider could not
 // correct it.
@@ -128,7 +153,7 @@ func (in *Inbound) courier(ctx context.Context, by commerce.Actor, n courier.Cal
 		return err
 	}
 	slog.Warn("a courier callback is about an unknown delivery", "provider", by.ID, "delivery", n.Delivery.ID, "ref", n.Ref, "callback", n.ID)
-	return in.service.KeepStrayCallback(ctx, by, n.Delivery.ID, body)
+	return cmp.Or(in.service.KeepStrayCallback(ctx, by, n.Delivery.ID, body), errUnknown)
 }
 
 // payment records one callback of a processor. A callback about an order that is not
@@ -137,7 +162,7 @@ func (in *Inbound) payment(ctx context.Context, by commerce.Actor, n payment.Cal
 	err := in.service.RecordPaymentCallback(ctx, by, n)
 	if errors.Is(err, service.ErrUnknownSubject) {
 		slog.Warn("a payment callback is about an unknown order", "processor", by.ID, "kind", n.Kind, "order", n.OrderID, "session", n.SessionID, "payment", n.PaymentID)
-		return nil
+		return errUnknown
 	}
 	return err
 }

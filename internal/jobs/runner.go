@@ -40,6 +40,7 @@ type Outcome struct {
 	// returns the job as it goes on, or the zero Job if the job is done. Nil: there is no
 	// outcome, and the job becomes due again when its lease ends.
 	Record func(ctx context.Context) (commerce.Job, error)
+	took   time.Duration // by the try
 }
 
 // Queue is where jobs come from.
@@ -131,6 +132,25 @@ type Options struct {
 	// Failed is called once for each failed try, after it was recorded. dead: no try
 	// is left. It must not block. Nil: nothing is called.
 	Failed func(job commerce.Job, err error, dead bool)
+	// Tried is told of each try once it is on record, and how long it took; nil: it is not called.
+	Tried func(kind commerce.JobKind, result Result, took time.Duration)
+}
+
+// Result is what became of a try.
+type Result string
+
+// The results.
+const (
+	Done      Result = "done"
+	FailedTry Result = "failed"
+	GaveUp    Result = "gave_up"
+	LeaseLost Result = "lease_lost" // it was not recorded in time
+)
+
+func (r *Runner) tell(kind commerce.JobKind, result Result, took time.Duration) {
+	if r.Tried != nil {
+		r.Tried(kind, result, took)
+	}
 }
 
 // New makes a runner that does nothing yet. worker is a name that no other process
@@ -243,7 +263,9 @@ func (r *Runner) now() commerce.Millis { return commerce.MillisOf(r.env.Now()) }
 // grown stack.
 func (r *Runner) run(t *task) {
 	for t != nil {
+		began := r.env.Now()
 		outcome := r.try(t.job)
+		outcome.took = r.env.Since(began)
 		next := r.tried(t, outcome.Err == nil)
 		r.conclude(t, outcome)
 		t = next
@@ -282,13 +304,22 @@ func (r *Runner) record(t *task, outcome Outcome) {
 	for {
 		job, err := outcome.Record(context.WithoutCancel(r.tries))
 		if err == nil {
+			result := Done
+			if outcome.Err != nil {
+				result = FailedTry
+			}
+			if outcome.Err != nil && job.State == commerce.JobDead {
+				result = GaveUp
+			}
+			r.tell(t.job.Kind, result, outcome.took)
 			if outcome.Err != nil && r.Failed != nil {
-				r.Failed(t.job, outcome.Err, job.State == commerce.JobDead)
+				r.Failed(t.job, outcome.Err, result == GaveUp)
 			}
 			return
 		}
 		slog.Error("the outcome of a job was not recorded", "kind", t.job.Kind, "job", t.job.ID, "error", err)
 		if r.now() >= t.job.LeasedUntil || r.env.Sleep(r.tries, recordPause) != nil { // the runner stops
+			r.tell(t.job.Kind, LeaseLost, outcome.took)
 			return
 		}
 	}

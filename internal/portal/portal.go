@@ -92,6 +92,9 @@ const formRoom = 64 << 10
 func (p *Portal) serve(r route, w http.ResponseWriter, req *http.Request) {
 	v := p.visit(w, req)
 	v.route = r
+	if r.path != "" {
+		v.w.Operation = "portal:" + r.path
+	}
 	req.Body = http.MaxBytesReader(w, req.Body, formRoom)
 	err := req.ParseForm()
 	if err != nil {

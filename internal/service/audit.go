@@ -37,6 +37,9 @@ type audited[R any] struct {
 	deed deed
 }
 
+// Inner is the command that is audited.
+func (a audited[R]) Inner() any { return a.Command }
+
 // auditPeople has a command audited if its actor is a person. A repeat under an
 // idempotency key changes nothing, and leaves no entry.
 func auditPeople[R any](by commerce.Actor, d deed, cmd commit.Keyed[R]) commit.Keyed[R] {

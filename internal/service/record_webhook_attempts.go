@@ -19,6 +19,9 @@ func (s *Service) RecordWebhookAttempts(ctx context.Context, in command.RecordWe
 // changes of an endpoint's health leave none.
 type attemptsAudited struct{ command.RecordWebhookAttempts }
 
+// Inner is the command that is audited.
+func (a attemptsAudited) Inner() any { return a.RecordWebhookAttempts }
+
 // Decide implements commit.Command.
 func (a attemptsAudited) Decide(rows *commerce.Rows, now commerce.Millis) ([]commerce.Job, commerce.Changes, error) {
 	jobs, changes, err := a.RecordWebhookAttempts.Decide(rows, now)

@@ -65,6 +65,9 @@ type Engine interface {
 	// it returns ErrUnavailable with the cause and advice for the operator.
 	Writable(ctx context.Context) error
 
+	// Vitals reads the state of the database as an operator sees it.
+	Vitals(ctx context.Context) (Vitals, error)
+
 	Reader() Reader
 	Close() error
 }
@@ -92,6 +95,7 @@ type Reader interface {
 	SandboxObjects
 	Sums
 	Overview
+	Watched
 
 	// TrackingSecret is the key of commerce.TrackingPages. It was drawn when the database was made.
 	TrackingSecret(ctx context.Context) ([]byte, error)

@@ -90,7 +90,7 @@ func (g *Gate) Admit(w *Writer, r *http.Request) (Caller, error) {
 // Count counts the request of a caller, and refuses it beyond the limit (429). It sets the RateLimit
 // headers in either case.
 func (g *Gate) Count(w *Writer, r *http.Request, caller Caller) error {
-	w.Partner = caller.Partner.ID
+	w.Partner, w.Mode = caller.Partner.ID, caller.Mode
 	return g.partners.take(r.Context(), w.Header(), caller, g.now())
 }
 

@@ -93,6 +93,13 @@ func (b *Budget) Take(caller string, n int64) bool {
 	return true
 }
 
+// Taken is how much is taken by all callers.
+func (b *Budget) Taken() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.taken
+}
+
 // Give returns what was taken.
 func (b *Budget) Give(caller string, n int64) {
 	if n == 0 {

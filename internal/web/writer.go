@@ -23,19 +23,28 @@ import (
 type Writer struct {
 	http.ResponseWriter
 	TraceID string
-	Partner string     // empty: not known
-	Level   slog.Level // of the log line
-	Witness Witness    // nil: there is none
-	gather  *gather
-	status  int
-	bytes   int
-	code    string // of the error that was answered
-	body    []byte // the last that WriteJSON was given
+	Partner string // empty: not known
+	// Operation is what the request asks for, as it is counted: an operation of the API, or
+	// office:ROUTE, portal:ROUTE, inbound:PROVIDER. Empty: another request.
+	Operation string
+	Mode      commerce.Mode // of the key; empty: not known
+	Level     slog.Level    // of the log line
+	Witness   Witness       // nil: there is none
+	gather    *gather
+	status    int
+	bytes     int
+	code      string // of the error that was answered
+	body      []byte // the last that WriteJSON was given
 }
 
 // Witness sees a request after it was answered. It must not keep the body of the answer.
 type Witness interface {
 	Answered(w *Writer, r *http.Request, at time.Time, took time.Duration)
+}
+
+// Meter counts requests, once they were answered. It must not block.
+type Meter interface {
+	Request(operation string, mode commerce.Mode, status int, code string, took time.Duration)
 }
 
 // Status is the status of the answer; 0: nothing was answered.
@@ -107,8 +116,8 @@ const maxTraceID = 128
 var noSniff = []string{"nosniff"}
 
 // Trace is the outermost layer: it gives each request a trace id, logs it when it is
-// answered, and turns a panic into a 500. It forbids browsers to guess content types.
-func Trace(e env.Env, log *slog.Logger, next http.Handler) http.Handler {
+// answered, and turns a panic into a 500. It forbids browsers to guess content types. Meters count it.
+func Trace(e env.Env, log *slog.Logger, next http.Handler, meters ...Meter) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		began := e.Now()
 		w := &Writer{ResponseWriter: rw, gather: gatherOf(r.Context())}
@@ -124,6 +133,9 @@ func Trace(e env.Env, log *slog.Logger, next http.Handler) http.Handler {
 			}
 			took := e.Since(began)
 			w.log(log, r, began, took)
+			for _, m := range meters {
+				m.Request(w.Operation, w.Mode, w.status, w.code, took)
+			}
 			if w.Witness != nil {
 				w.Witness.Answered(w, r, began.Add(took), took)
 			}

@@ -193,10 +193,10 @@ func DropoffAt(a *commerce.DeliveryAddress, instructions string) Stop {
 }
 
 // Watch returns p with its calls watched, under its configured name. A call that
-// fails is reported to failed, and returns a *commerce.ProviderError. Reading
+// fails is reported to the watcher, and returns a *commerce.ProviderError. Reading
 // callbacks is not watched: its errors are about what was posted to us.
-func Watch(name string, p Provider, failed func(*commerce.ProviderError)) Provider {
-	return watched{p, watch.Calls[*Refusal]{Provider: name, Failed: failed}}
+func Watch(name string, p Provider, watcher watch.Watcher) Provider {
+	return watched{p, watch.Calls[*Refusal]{Provider: name, Watcher: watcher}}
 }
 
 type watched struct {
@@ -205,19 +205,19 @@ type watched struct {
 }
 
 func (w watched) Quote(ctx context.Context, r QuoteRequest) (Quote, error) {
-	return watch.Call(ctx, w.calls, w.Provider.Quote, r)
+	return watch.Call(ctx, w.calls, "quote", w.Provider.Quote, r)
 }
 
 func (w watched) Create(ctx context.Context, r CreateRequest) (Delivery, error) {
-	return watch.Call(ctx, w.calls, w.Provider.Create, r)
+	return watch.Call(ctx, w.calls, "create", w.Provider.Create, r)
 }
 
 func (w watched) Get(ctx context.Context, k Key) (Delivery, error) {
-	return watch.Call(ctx, w.calls, w.Provider.Get, k)
+	return watch.Call(ctx, w.calls, "read", w.Provider.Get, k)
 }
 
 func (w watched) Cancel(ctx context.Context, k Key) (Delivery, error) {
-	return watch.Call(ctx, w.calls, w.Provider.Cancel, k)
+	return watch.Call(ctx, w.calls, "cancel", w.Provider.Cancel, k)
 }
 
 // Fleet is the set of configured providers.

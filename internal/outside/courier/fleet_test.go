@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/outside/watch"
 )
 
 // fixed is a provider that gives the same answer to every call.
@@ -150,7 +151,7 @@ func TestWatch(t *testing.T) {
 	} {
 		for want, fails := range map[string]error{"near: " + errDown.Error(): errDown, "": refuses} {
 			reported := ""
-			p := Watch("near", &fixed{err: fails}, func(f *commerce.ProviderError) { reported += f.Provider + ": " + f.Error() })
+			p := Watch("near", &fixed{err: fails}, watch.Watcher{Failed: func(f *commerce.ProviderError) { reported += f.Provider + ": " + f.Error() }})
 			if err := call(t.Context(), p); !errors.Is(err, fails) || reported != want {
 				t.Errorf("%s: %v, reported %q, want %q", name, err, reported, want)
 			}

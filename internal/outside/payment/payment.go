@@ -145,10 +145,10 @@ type Callback struct {
 }
 
 // Watch returns p with its calls watched, under its configured name. A call that
-// fails is reported to failed, and returns a *commerce.ProviderError. Reading
+// fails is reported to the watcher, and returns a *commerce.ProviderError. Reading
 // callbacks is not watched: its errors are about what was posted to us.
-func Watch(name string, p Processor, failed func(*commerce.ProviderError)) Processor {
-	return watched{p, watch.Calls[*Refusal]{Provider: name, Failed: failed}}
+func Watch(name string, p Processor, watcher watch.Watcher) Processor {
+	return watched{p, watch.Calls[*Refusal]{Provider: name, Watcher: watcher}}
 }
 
 type watched struct {
@@ -157,17 +157,17 @@ type watched struct {
 }
 
 func (w watched) OpenSession(ctx context.Context, r SessionRequest) (Session, error) {
-	return watch.Call(ctx, w.calls, w.Processor.OpenSession, r)
+	return watch.Call(ctx, w.calls, "open_session", w.Processor.OpenSession, r)
 }
 
 func (w watched) ExpireSession(ctx context.Context, id string) (Session, error) {
-	return watch.Call(ctx, w.calls, w.Processor.ExpireSession, id)
+	return watch.Call(ctx, w.calls, "expire_session", w.Processor.ExpireSession, id)
 }
 
 func (w watched) Session(ctx context.Context, id string) (Session, error) {
-	return watch.Call(ctx, w.calls, w.Processor.Session, id)
+	return watch.Call(ctx, w.calls, "read_session", w.Processor.Session, id)
 }
 
 func (w watched) Refund(ctx context.Context, r RefundRequest) (Refund, error) {
-	return watch.Call(ctx, w.calls, w.Processor.Refund, r)
+	return watch.Call(ctx, w.calls, "refund", w.Processor.Refund, r)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/outside/watch"
 )
 
 // fixed is a processor that gives the same answer to every call.
@@ -40,7 +41,7 @@ func TestWatch(t *testing.T) {
 	} {
 		for want, fails := range map[string]error{"stripe: no route": isDown, "": refuses} {
 			reported := ""
-			p := Watch("stripe", fixed{err: fails}, func(f *commerce.ProviderError) { reported += f.Provider + ": " + f.Error() })
+			p := Watch("stripe", fixed{err: fails}, watch.Watcher{Failed: func(f *commerce.ProviderError) { reported += f.Provider + ": " + f.Error() }})
 			if err := call(t.Context(), p); !errors.Is(err, fails) || reported != want {
 				t.Errorf("%s: %v, reported %q, want %q", name, err, reported, want)
 			}

@@ -1,4 +1,4 @@
-// Package watch reports calls to providers that fail.
+// Package watch reports calls to providers: how each ended, and those that fail.
 package watch
 
 import (
@@ -12,15 +12,29 @@ import (
 // port reports a refusal: a refusal is an answer, not a failure.
 type Calls[Refusal error] struct {
 	Provider string // its configured name
-	Failed   func(*commerce.ProviderError)
+	Watcher
 }
 
-// Call calls the provider. A failure is reported to Failed, and returned as a
+// Watcher is told of calls.
+type Watcher struct {
+	Failed func(*commerce.ProviderError)
+	// Began is told that a call begins, and returns what is told of its end; nil: it is not called.
+	// refused: the provider has answered, and refuses.
+	Began func(provider, call string) (ended func(err error, refused bool))
+}
+
+// Call calls the provider. name is that of the call. A failure is reported to Failed, and returned as a
 // *commerce.ProviderError. A call that its caller gave up, because the process is
 // stopping, is not reported.
-func Call[Refusal error, Q, R any](ctx context.Context, c Calls[Refusal], call func(context.Context, Q) (R, error), request Q) (R, error) {
+func Call[Refusal error, Q, R any](ctx context.Context, c Calls[Refusal], name string, call func(context.Context, Q) (R, error), request Q) (R, error) {
+	ended := func(error, bool) {}
+	if c.Began != nil {
+		ended = c.Began(c.Provider, name)
+	}
 	result, err := call(ctx, request)
-	if _, refused := errors.AsType[Refusal](err); err == nil || refused {
+	_, refused := errors.AsType[Refusal](err)
+	ended(err, refused)
+	if err == nil || refused {
 		return result, err
 	}
 	failure := &commerce.ProviderError{Provider: c.Provider, Err: err}

@@ -188,7 +188,6 @@ func (s *Sender) reason(err error) string {
 		lookup      *net.DNSError
 		certificate *tls.CertificateVerificationError
 		record      tls.RecordHeaderError
-		timeout     net.Error
 		wrapped     *url.Error
 	)
 	switch {
@@ -196,7 +195,7 @@ func (s *Sender) reason(err error) string {
 		return address.Error()
 	case errors.Is(err, context.Canceled):
 		return "cut off: the service stopped"
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+	case timedOut(err):
 		return fmt.Sprintf("no answer within %g s", s.timeout.Seconds())
 	case errors.As(err, &lookup) && lookup.IsNotFound:
 		return "no such host"
@@ -222,3 +221,8 @@ func (s *Sender) reason(err error) string {
 
 // origins are the prefixes of net/http's errors, which mean nothing to a partner.
 var origins = strings.NewReplacer("net/http: ", "", "HTTP/1.x transport connection broken: ", "")
+
+func timedOut(err error) bool {
+	var timeout net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
+}

@@ -45,6 +45,7 @@ type Result struct {
 	Answer     string        // start of the body, cleaned by commerce.CleanText
 	RetryAfter time.Duration // as the answer asks for; 0: none
 	TookMs     int64
+	TimedOut   bool // there was no answer in time
 }
 
 // Sender sends webhooks. It is safe for concurrent use.
@@ -93,11 +94,11 @@ func (s *Sender) Send(ctx context.Context, r Request) Result {
 func (s *Sender) send(ctx context.Context, r Request) Result {
 	request, err := compose(ctx, r)
 	if err != nil {
-		return Result{Error: s.reason(err)}
+		return Result{Error: s.reason(err), TimedOut: timedOut(err)}
 	}
 	response, err := s.route.RoundTrip(request)
 	if err != nil {
-		return Result{Error: s.reason(err)}
+		return Result{Error: s.reason(err), TimedOut: timedOut(err)}
 	}
 	defer response.Body.Close()
 	var answer []byte

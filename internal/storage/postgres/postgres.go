@@ -63,6 +63,7 @@ type Engine struct {
 	// added counts the products that this process has added, and known is the count when it
 	// updated the server's statistics.
 	added, known atomic.Int64
+	waits        *waits
 }
 
 // writer is a writing connection; nil conn: none, or it broke.
@@ -135,6 +136,8 @@ func Open(url string, o Options) (*Engine, error) {
 		e.writers = append(e.writers, w)
 		e.free <- w
 	}
+	e.waits = &waits{now: time.Now}
+	pool.ConnConfig.Tracer = e.waits
 	e.patience = closePatience
 	e.running, e.stop = context.WithCancel(context.Background())
 	pool.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {

@@ -107,6 +107,7 @@ var allShards = regexp.MustCompile(`^SELECT (count\(\*\), max\(updated_on\)|stor
 	`|^SELECT id FROM (sessions|sign_in_counts) WHERE (expires_on|since) < ` +
 	`|^SELECT store_id, id.* FROM orders WHERE status = \$1 AND status IN \([^)]*\) ORDER BY created_on` +
 	`|^SELECT .* FROM sessions WHERE user_id = ` +
+	`|^SELECT partner_id, failing_since, .* FROM endpoints$` +
 	`|^SELECT min\(floor\) FROM store_writers WHERE until > now\(\)$`)
 
 var tableNames = func() string {

@@ -88,6 +88,7 @@ func (e *Engine) checkpoint(conn *connection, least int64) error {
 	if err != nil || frames-copied < least {
 		return err
 	}
+	defer e.tellCopied(time.Now())
 	if !e.full.Load() { // else batches would take the room that the file needs
 		for range 2 {
 			if frames, copied, err = walCheckpoint(conn, "PASSIVE"); err != nil {

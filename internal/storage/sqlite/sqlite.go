@@ -61,6 +61,7 @@ type Engine struct {
 	full         atomic.Bool   // a write found the disk full, and the log was not copied since
 	closing      chan struct{} // closed to end checkpoints
 	checkpointed chan struct{} // closed when they have ended
+	copied       atomic.Pointer[func(time.Duration)]
 }
 
 var _ storage.Engine = (*Engine)(nil)

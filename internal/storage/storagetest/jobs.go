@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ var jobs = map[string]func(*testing.T, Database){
 	"lists of jobs go page by page":              jobPages,
 	"the first jobs of an event are found":       firstWebhookJobs,
 	"held endpoints are listed":                  heldEndpoints,
+	"jobs are counted by kind and state":         countJobs,
 }
 
 // waiting is a job as the committer makes it.
@@ -338,5 +340,36 @@ func heldEndpoints(t *testing.T, db Database) {
 	got, err := e.Reader().HeldEndpoints(context.Background())
 	if want := []commerce.Endpoint{list[2], list[0]}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("held: %+v, %v; want %+v", got, err, want)
+	}
+	all, err := e.Reader().EachEndpoint(context.Background())
+	slices.SortFunc(all, func(a, b commerce.Endpoint) int { return strings.Compare(a.PartnerID, b.PartnerID) })
+	for i := range list {
+		list[i].Failures, list[i].PausedFor = 0, ""
+	}
+	if err != nil || !slices.Equal(all, list) {
+		t.Errorf("each: %+v, %v; want %+v", all, err, list)
+	}
+}
+
+func countJobs(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	job := func(slot int64, made commerce.Millis, runAt commerce.Millis, kind commerce.JobKind, state commerce.JobState) commerce.Job {
+		j := waiting(slot, commerce.NewID(commerce.PrefixJob, made, commerce.Entropy{1}), runAt)
+		j.Kind, j.State = kind, state
+		return j
+	}
+	addJobs(t, e, job(1, 50, 100, commerce.JobRefund, commerce.JobWaiting), job(2, 40, 200, commerce.JobRefund, commerce.JobWaiting),
+		job(2, 60, 90, commerce.JobRefund, commerce.JobDead), job(31, 70, 300, commerce.JobDispatch, commerce.JobParked))
+	got, err := e.Reader().JobCounts(context.Background())
+	slices.SortFunc(got, func(a, b storage.JobCount) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
+	})
+	want := []storage.JobCount{{Kind: commerce.JobDispatch, State: commerce.JobParked, Count: 1, First: 300, Made: 70},
+		{Kind: commerce.JobRefund, State: commerce.JobDead, Count: 1, First: 90, Made: 60}, {Kind: commerce.JobRefund, State: commerce.JobWaiting, Count: 2, First: 100, Made: 40}}
+	slices.SortFunc(want, func(a, b storage.JobCount) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
+	})
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 }

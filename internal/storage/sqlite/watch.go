@@ -1,0 +1,45 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"time"
+
+	"purveyor/internal/storage"
+)
+
+// Vitals implements storage.Engine. It looks at the files alone.
+func (e *Engine) Vitals(context.Context) (storage.Vitals, error) {
+	file, err := sizeOf(e.path)
+	log, err2 := sizeOf(e.path + "-wal")
+	v := storage.Vitals{Bytes: file + log, LogBytes: log}
+	if free := freeSpace(e.path); free != math.MaxInt64 {
+		v.FreeBytes = free
+	}
+	return v, errors.Join(err, err2)
+}
+
+// sizeOf is the size of a file; 0 for one that is not there.
+func sizeOf(path string) (int64, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// WatchCheckpoints has f told how long each copy of the log into the file took. f must not block.
+func (e *Engine) WatchCheckpoints(f func(took time.Duration)) { e.copied.Store(&f) }
+
+// tellCopied tells of a copy that began then.
+func (e *Engine) tellCopied(began time.Time) {
+	if f := e.copied.Load(); f != nil {
+		(*f)(time.Since(began))
+	}
+}

@@ -1,0 +1,40 @@
+package storage
+
+import (
+	"context"
+	"time"
+
+	"purveyor/internal/commerce"
+)
+
+// Watched reads what operators watch.
+type Watched interface {
+	// JobCounts counts the jobs of each kind and state, in any order. It looks at every job.
+	JobCounts(ctx context.Context) ([]JobCount, error)
+
+	// EachEndpoint reads all endpoints that have a row, in any order, without URLs and secrets. A
+	// callback URL has a row from its first failure on.
+	EachEndpoint(ctx context.Context) ([]commerce.Endpoint, error)
+}
+
+// JobCount is how many jobs of a kind have a state.
+type JobCount struct {
+	Kind  commerce.JobKind
+	State commerce.JobState
+	Count int64
+	First commerce.Millis // the lowest RunAt
+	Made  commerce.Millis // when the oldest was made
+}
+
+// Vitals are the state of a database as an operator sees it. What an engine does not know, or
+// does not have, is zero.
+type Vitals struct {
+	Bytes       int64         // of all that the database keeps
+	FreeBytes   int64         // of the disk that it lies on; 0: not known
+	ClockOffset time.Duration // how far the database's clock is ahead of ours
+
+	LogBytes int64 // SQLite: of the write-ahead log
+
+	Idle, Used, Most int            // PostgreSQL: connections of this process
+	StandbyLag       *time.Duration // PostgreSQL: of the standby that is furthest behind; nil: there is none
+}
