@@ -77,7 +77,7 @@ func underFault(t *testing.T, s *shop, fault func(*fleet)) {
 
 func (f *fleet) start(m *member) {
 	f.t.Helper()
-	m.process = start(f.t, nil, "serve", "--database", f.shop.url(), "--listen", "127.0.0.1:0")
+	m.process = f.shop.start()
 }
 
 func (f *fleet) ready(m *member) {

@@ -59,7 +59,12 @@ type process struct {
 // start runs the program until the test ends, if it is not ended earlier.
 func start(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(program(t, serverPath), args...), done: make(chan struct{})}
+	return startProgram(t, program(t, serverPath), env, args...)
+}
+
+func startProgram(t *testing.T, path string, env []string, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: exec.Command(path, args...), done: make(chan struct{})}
 	p.cmd.Dir = t.TempDir()
 	p.cmd.Env = environment(append([]string{"PURVEYOR_WRITERS=3"}, env...)...) // several on a machine of two cores, too
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
@@ -175,9 +180,14 @@ func operate(t *testing.T, args ...string) result {
 
 func operateIn(t *testing.T, env []string, args ...string) result {
 	t.Helper()
+	return operateProgram(t, program(t, commandPath), env, args...)
+}
+
+func operateProgram(t *testing.T, path string, env []string, args ...string) result {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program(t, commandPath), args...)
+	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = t.TempDir()
 	cmd.Env = environment(env...)
 	return runCommand(t, cmd)

@@ -22,6 +22,7 @@ type shop struct {
 	dir      string
 	postgres string // URL; empty: SQLite in dir
 	partner  issued
+	program  string // another one than is under test
 }
 
 // issued is the documented shape of `partner create --json`.
@@ -80,7 +81,11 @@ func (s *shop) url() string {
 // operate runs a command of the operator on this database.
 func (s *shop) operate(args ...string) result {
 	s.t.Helper()
-	return operate(s.t, append(args, "--database", s.url())...)
+	args = append(args, "--database", s.url())
+	if s.program != "" {
+		return operateProgram(s.t, s.program, nil, args...)
+	}
+	return operate(s.t, args...)
 }
 
 func (s *shop) newPartner(args ...string) issued {
@@ -113,8 +118,18 @@ func database(t *testing.T) string {
 // serve starts the service, and returns a client with the live key.
 func (s *shop) serve(flags ...string) (*process, *client) {
 	s.t.Helper()
-	p, base := serve(s.t, s.url(), flags...)
-	return p, newClient(s.t, base, s.partner.Keys.Live)
+	p := s.start(flags...)
+	return p, newClient(s.t, p.ready(&p.stderr, servingLine), s.partner.Keys.Live)
+}
+
+// start starts the service on a free port.
+func (s *shop) start(flags ...string) *process {
+	s.t.Helper()
+	flags = append([]string{"serve", "--database", s.url(), "--listen", "127.0.0.1:0"}, flags...)
+	if s.program != "" {
+		return startProgram(s.t, s.program, nil, flags...)
+	}
+	return start(s.t, nil, flags...)
 }
 
 // file writes an import file outside of the database's folder.

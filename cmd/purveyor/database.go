@@ -40,6 +40,7 @@ var (
 	toServe = storage.Access{}              // makes a missing database
 	toFill  = storage.Access{Current: true} // makes a missing database
 	toUse   = storage.Access{Existing: true, Current: true}
+	toCopy  = storage.Access{Existing: true, Current: true, Whole: true}
 )
 
 func openDatabase(c config.Database, a storage.Access) (*database, error) {
@@ -175,7 +176,7 @@ type copyCommand struct {
 // Run copies all of it, or nothing.
 func (c copyCommand) Run() error {
 	source, target := config.Database{Database: c.From}, config.Database{Database: c.To}
-	from, err := openEngine(source, toUse)
+	from, err := openEngine(source, toCopy)
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}

@@ -55,6 +55,7 @@ func (m Migration) Digest() string {
 type Access struct {
 	Existing bool // refuses a database that is missing or empty
 	Current  bool // refuses a database of an older number
+	Whole    bool // refuses a database that has more than this program knows
 }
 
 // Migrated is the state of the schema as the database records it.
@@ -122,13 +123,15 @@ func (m Migrated) Check(known []Migration) error {
 }
 
 // Admit refuses a database that passed Check, and that the access does not take. Errors:
-// ErrNoDatabase, ErrOlderDatabase.
+// ErrNoDatabase, ErrOlderDatabase, ErrNewerDatabase.
 func (m Migrated) Admit(a Access, known []Migration) error {
 	switch {
 	case a.Existing && m.Version == 0:
 		return fmt.Errorf("%w: this one is empty; choose another with --database, or make its tables with purveyor migrate", ErrNoDatabase)
 	case a.Current && m.Version > 0 && !m.UpToDate(known):
 		return fmt.Errorf("%w: it has schema %d, and this program needs %d; bring it up to date with purveyor migrate, or start purveyor serve, which does the same", ErrOlderDatabase, m.Version, len(known))
+	case a.Whole && m.Version > len(known):
+		return fmt.Errorf("%w: it has schema %d, and this program knows %d; run the newer program, which knows all that is in it", ErrNewerDatabase, m.Version, len(known))
 	}
 	return nil
 }

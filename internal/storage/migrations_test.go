@@ -66,6 +66,10 @@ func TestMigratedNumbers(t *testing.T) {
 func TestMigratedAdmit(t *testing.T) {
 	known := []Migration{{1, "0001", "one"}, {2, "0002", "two"}}
 	recorded := map[int]string{1: known[0].Digest()}
+	newer := Migrated{3, 1, recorded}
+	if err := newer.Admit(Access{Whole: true}, known); !errors.Is(err, ErrNewerDatabase) {
+		t.Errorf("more than is known: %v", err)
+	}
 	for _, c := range []struct {
 		is      Migrated
 		pending int

@@ -67,10 +67,10 @@ func Pending(url string) (_ []storage.Migration, err error) {
 }
 
 // lockPatience bounds how long a migration waits for a table, because every batch that
-// needs the table waits behind it. A report or a backup may keep the table for minutes:
-// meanwhile the migration is tried again and again.
+// needs the table waits behind it, and fails after lockTime. A report or a backup may keep
+// the table for minutes: meanwhile the migration is tried again and again.
 const (
-	lockPatience = "1s"
+	lockPatience = "200ms"
 	lockPause    = time.Second
 )
 
@@ -81,64 +81,79 @@ func migrate(ctx context.Context, conn *pgx.Conn, known []storage.Migration, now
 	if err := makeVersionTable(ctx, conn); err != nil {
 		return err
 	}
-	for told := false; ; told = true {
-		err := pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+	told := false
+	for {
+		done := false
+		err := pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) (err error) {
 			if _, err := exec(ctx, tx, "SELECT version FROM schema_version WHERE id = 1 FOR UPDATE"); err != nil {
 				return err
 			}
-			return migrateLocked(ctx, tx, known, now)
+			done, err = migrateLocked(ctx, tx, known, now)
+			return err
 		})
-		const lockNotAvailable, deadlock = "55P03", "40P01"
-		pg, ok := errors.AsType[*pgconn.PgError](err)
-		if !ok || pg.Code != lockNotAvailable && pg.Code != deadlock {
+		if !locked(err) && (done || err != nil) {
 			return err
 		}
-		if !told {
-			slog.Info("the migration waits until other sessions have left a table", "error", err)
+		if locked(err) {
+			if !told {
+				slog.Info("the migration waits until other sessions have left a table", "error", err)
+			}
+			told = true
+			time.Sleep(lockPause)
 		}
-		time.Sleep(lockPause)
 	}
 }
 
-// migrateLocked runs in the transaction that holds the lock.
-func migrateLocked(ctx context.Context, tx pgx.Tx, known []storage.Migration, now func() time.Time) error {
+// locked reports whether a transaction failed because another session was in its way.
+func locked(err error) bool {
+	const lockNotAvailable, deadlock = "55P03", "40P01"
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pg.Code == lockNotAvailable || pg.Code == deadlock)
+}
+
+// expanding is the number from which on a database is of use to programs between two
+// migrations, so that each is a transaction of its own: none keeps a table for the time
+// that others take.
+const expanding = 31
+
+// migrateLocked applies the next migrations in the transaction that holds the lock. done:
+// none is left.
+func migrateLocked(ctx context.Context, tx pgx.Tx, known []storage.Migration, now func() time.Time) (done bool, err error) {
 	is, err := migrated(ctx, tx) // another process may have been first
 	if err != nil {
-		return err
+		return false, err
 	}
-	if err := is.Check(known); err != nil {
-		return err
+	if err := is.Check(known); err != nil || is.UpToDate(known) {
+		return true, err
 	}
-	pending := is.Pending(known)
-	if is.Version > 0 && len(pending) > 0 {
-		slog.Info("the database is brought up to date; what needs the same tables waits meanwhile", "from", is.Version, "to", len(known))
+	next := is.Pending(known)
+	if is.Version >= expanding {
+		next = next[:1]
 	}
 	if is.Unrecorded() {
 		if err := compareShape(ctx, tx, known[0]); err != nil {
-			return err
+			return false, err
 		}
-		pending = known // the first is recorded, but not applied again
+		next = known // the first is recorded, but not applied again
 	}
 	for _, sql := range []string{"SET LOCAL lock_timeout = '" + lockPatience + "'", migrationsTable} {
 		if _, err := exec(ctx, tx, sql); err != nil {
-			return err
+			return false, err
 		}
 	}
-	for _, m := range pending {
+	for _, m := range next {
 		if m.Number > is.Version {
 			if err := apply(ctx, tx, m); err != nil {
-				return err
+				return false, err
 			}
 		}
 		_, err := exec(ctx, tx, "INSERT INTO migrations (number, sha256, applied_on) VALUES ($1, $2, $3)", m.Number, m.Digest(), now().UnixMilli())
 		if err != nil {
-			return err
+			return false, err
 		}
+		is.Version = m.Number
 	}
-	if len(pending) == 0 {
-		return nil // another process was first, and may know more
-	}
-	return setNumber(ctx, tx, len(known))
+	return is.Version == len(known), setNumber(ctx, tx, is.Version)
 }
 
 // setNumber records the number of the schema.

@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -193,6 +194,9 @@ func (e *Engine) start(within time.Duration, a storage.Access) error {
 	}
 	is, err := look(looking, conn, known, a)
 	if err == nil && !is.UpToDate(known) {
+		if is.Version > 0 {
+			slog.Info("the database is brought up to date; what needs the same tables waits meanwhile", "from", is.Version, "to", len(known))
+		}
 		err = migrate(ctx, conn, known, e.now)
 	}
 	if err != nil {
