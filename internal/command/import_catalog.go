@@ -1,16 +1,23 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"purveyor/internal/commerce"
 )
 
 // ImportCatalog creates or updates categories, stores and products by their ids: all of
-// them, or none. On update, nil fields keep their values.
+// them, or none. On update, nil fields keep their values, and a row that has all its values
+// already is left as it is.
 type ImportCatalog struct {
-	Actor      string // operator:LOGIN
+	Actor string // operator:LOGIN
+	// Cells says that the texts of products come from a spreadsheet: a text keeps its value if
+	// the two are SameCell.
+	Cells      bool
 	Categories []ImportCategory
 	Stores     []ImportStore
 	Products   []ImportProduct
@@ -40,7 +47,7 @@ type ImportStore struct {
 
 // ImportProduct is one product of the file.
 type ImportProduct struct {
-	ID, Name, StoreID string
+	ID, Name, StoreID string  // an empty Name keeps the name; a new product needs one
 	CategoryID        *string // empty: none
 	Description, SKU  *string
 	FeaturedImage     *string
@@ -69,11 +76,11 @@ func (e *ImportRefused) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// ImportResult counts created and updated rows.
+// ImportResult counts rows: created, updated, and left as they are.
 type ImportResult struct {
-	CategoriesMade, CategoriesUpdated int
-	StoresMade, StoresUpdated         int
-	ProductsMade, ProductsUpdated     int
+	CategoriesMade, CategoriesUpdated, CategoriesSame int
+	StoresMade, StoresUpdated, StoresSame             int
+	ProductsMade, ProductsUpdated, ProductsSame       int
 }
 
 // Needs names every row of the file and all that they refer to.
@@ -91,7 +98,7 @@ func (c ImportCatalog) Needs() commerce.Needs {
 		n.ProductStores = append(n.ProductStores, v.ID)
 		n.Products = append(n.Products, key)
 		n.Stock = append(n.Stock, key)
-		if v.CategoryID != nil {
+		if v.CategoryID != nil && *v.CategoryID != "" {
 			n.Categories = append(n.Categories, *v.CategoryID)
 		}
 	}
@@ -100,7 +107,7 @@ func (c ImportCatalog) Needs() commerce.Needs {
 
 // Decide checks every reference and collects all problems before it refuses.
 func (c ImportCatalog) Decide(rows *commerce.Rows, now commerce.Millis) (ImportResult, commerce.Changes, error) {
-	im := importing{rows: rows, now: now, actor: c.Actor, storeNo: rows.NextStoreNo,
+	im := importing{rows: rows, now: now, actor: c.Actor, cells: c.Cells, storeNo: rows.NextStoreNo,
 		categories: map[string]bool{}, stores: map[string]bool{}}
 	for _, v := range c.Categories {
 		im.category(v)
@@ -121,8 +128,9 @@ type importing struct {
 	rows               *commerce.Rows
 	now                commerce.Millis
 	actor              string
+	cells              bool
 	storeNo            int64
-	categories, stores map[string]bool // made or updated by this file
+	categories, stores map[string]bool // named by this file
 	changes            commerce.Changes
 	result             ImportResult
 	problems           []ImportProblem
@@ -133,10 +141,14 @@ func (im *importing) category(v ImportCategory) {
 	if !known {
 		category = commerce.Category{ID: v.ID, Active: true}
 	}
+	was := category
 	category.Name = v.Name
 	set(&category.Active, v.Active)
 	im.categories[v.ID] = true
-	count(known, &im.result.CategoriesMade, &im.result.CategoriesUpdated)
+	r := &im.result
+	if count(known, category == was, &r.CategoriesMade, &r.CategoriesUpdated, &r.CategoriesSame) {
+		return
+	}
 	im.changes.Categories = append(im.changes.Categories, category)
 }
 
@@ -147,6 +159,7 @@ func (im *importing) store(v ImportStore) {
 			TimeZone: commerce.DefaultTimeZone, LateMinutes: commerce.DefaultLateMinutes}
 		im.storeNo++
 	}
+	was := store
 	store.Name = v.Name
 	set(&store.Slug, v.Slug)
 	set(&store.Address, v.Address)
@@ -165,14 +178,16 @@ func (im *importing) store(v ImportStore) {
 	set(&store.LateMinutes, v.LateMinutes)
 	set(&store.HoldMinutes, v.HoldMinutes)
 	if v.Lat != nil && v.Lng != nil {
-		store.Lat, store.Lng = v.Lat, v.Lng
+		setNumber(&store.Lat, v.Lat)
+		setNumber(&store.Lng, v.Lng)
 	}
-	if v.RadiusMiles != nil {
-		store.RadiusMiles = v.RadiusMiles
+	setNumber(&store.RadiusMiles, v.RadiusMiles)
+	im.stores[v.ID] = true
+	r := &im.result
+	if count(known, store == was, &r.StoresMade, &r.StoresUpdated, &r.StoresSame) {
+		return
 	}
 	store.UpdatedOn = im.now
-	im.stores[v.ID] = true
-	count(known, &im.result.StoresMade, &im.result.StoresUpdated)
 	im.changes.Stores = append(im.changes.Stores, store)
 }
 
@@ -193,21 +208,32 @@ func (im *importing) product(path string, v ImportProduct) {
 		}
 	}
 	if !known && v.PriceCents == nil {
-		im.problem(path+".price", "is missing; a new product needs a price in integer cents")
+		im.problem(path+".price", "is missing; a new product needs a price")
+	}
+	if !known && v.Name == "" {
+		im.problem(path+".name", "is missing; a new product needs a name")
 	}
 	was := commerce.Item{Product: product, Stock: stock}
 	if err := was.CheckFacts(v.Facts); err != nil || v.Was != nil && *v.Was != stock.Quantity {
 		im.problem(path+".id", "product %s was changed since the preview", v.ID)
 	}
+	if im.cells {
+		v.keepSame(was)
+	}
 	category := stock.CategoryID
 	set(&category, v.CategoryID)
+	v.Name = cmp.Or(v.Name, stock.Name)
 	upsert := UpsertProduct{ID: v.ID, Create: !known, StoreID: v.StoreID, CategoryID: category, Name: v.Name, Description: v.Description,
 		FeaturedImage: v.FeaturedImage, Images: v.Images, Active: v.Active, PriceCents: v.PriceCents, Quantity: v.Quantity, SKU: v.SKU}
 	item, moves, err := upsert.merge(was, commerce.MoveImported, im.actor, im.now)
 	if err != nil {
 		im.problem(path+".images", "%v", err)
 	}
-	count(known, &im.result.ProductsMade, &im.result.ProductsUpdated)
+	same := len(moves) == 0 && item.FactsOn == product.FactsOn // merge moves it with each change of a fact
+	r := &im.result
+	if count(known, same, &r.ProductsMade, &r.ProductsUpdated, &r.ProductsSame) {
+		return
+	}
 	im.changes.Products = append(im.changes.Products, item.Product)
 	im.changes.Stock = append(im.changes.Stock, item.Stock)
 	im.changes.StockMoves = append(im.changes.StockMoves, moves...)
@@ -217,10 +243,48 @@ func (im *importing) problem(path, format string, args ...any) {
 	im.problems = append(im.problems, ImportProblem{path, fmt.Sprintf(format, args...)})
 }
 
-func count(known bool, made, updated *int) {
-	if known {
-		*updated++
-	} else {
+// count counts a row, and reports whether it is left as it is.
+func count(known, same bool, made, updated, left *int) bool {
+	switch {
+	case !known:
 		*made++
+	case same:
+		*left++
+	default:
+		*updated++
+	}
+	return known && same
+}
+
+// setNumber sets a number that may be missing, unless it is the same.
+func setNumber(to **float64, given *float64) {
+	if given != nil && (*to == nil || **to != *given) {
+		*to = given
 	}
 }
+
+// keepSame forgets the texts that a spreadsheet would show as they are stored.
+func (v *ImportProduct) keepSame(was commerce.Item) {
+	if SameCell(v.Name, was.Stock.Name) {
+		v.Name = was.Stock.Name
+	}
+	for text, stored := range map[**string]string{&v.Description: was.Description, &v.SKU: was.SKU, &v.FeaturedImage: was.FeaturedImage} {
+		if *text != nil && SameCell(**text, stored) {
+			*text = nil
+		}
+	}
+	same := func(a, b string) bool { return SameCell(a, strings.ReplaceAll(b, "\n", "%0A")) } // a line of its own in the cell
+	if v.Images != nil && slices.EqualFunc(*v.Images, was.Images, same) {
+		v.Images = nil
+	}
+}
+
+// SameCell compares texts as a spreadsheet can hold them: a line break is one character there,
+// and space around a cell is lost.
+func SameCell(a, b string) bool {
+	clean := func(s string) string { return strings.TrimSpace(lineEnds.ReplaceAllString(s, "\n")) }
+	return a == b || clean(a) == clean(b)
+}
+
+// lineEnds are the ends of lines of a text. A file of CSV keeps fewer returns than a text may have.
+var lineEnds = regexp.MustCompile(`\r+\n`)

@@ -13,6 +13,11 @@ import (
 // the field as the file does.
 func CheckStore(s command.ImportStore) error {
 	var c jsonin.Check
+	checkStore(&c, s)
+	return c.Err
+}
+
+func checkStore(c *jsonin.Check, s command.ImportStore) {
 	c.ID("id", &s.ID)
 	c.Required("name", &s.Name, jsonin.MaxName)
 	c.Optional("slug", s.Slug, jsonin.MaxName)
@@ -25,16 +30,15 @@ func CheckStore(s command.ImportStore) error {
 	if (s.Lat == nil) != (s.Lng == nil) {
 		c.Fail("lat", "must come together with lng")
 	}
-	within(&c, "lat", s.Lat, -90, 90)
-	within(&c, "lng", s.Lng, -180, 180)
-	within(&c, "service_delivery_radius_miles", s.RadiusMiles, 0, 1000)
+	within(c, "lat", s.Lat, -90, 90)
+	within(c, "lng", s.Lng, -180, 180)
+	within(c, "service_delivery_radius_miles", s.RadiusMiles, 0, 1000)
 	c.OptBetween("tax_rate_bps", (*jsonin.Int)(s.TaxRateBps), 0, 10_000)
-	timeZone(&c, s.TimeZone)
+	timeZone(c, s.TimeZone)
 	c.OptBetween("late_minutes", (*jsonin.Int)(s.LateMinutes), 1, commerce.MaxLateMinutes)
 	if s.HoldMinutes != nil && *s.HoldMinutes != 0 {
 		c.OptBetween("hold_minutes", (*jsonin.Int)(s.HoldMinutes), commerce.MinHoldMinutes, commerce.MaxHoldMinutes)
 	}
-	return c.Err
 }
 
 // within refuses numbers outside of a range, and what is no number.

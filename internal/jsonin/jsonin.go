@@ -20,9 +20,9 @@ import (
 
 // Decode reads one JSON object into v. It refuses input that is ambiguous or that
 // cannot be stored: duplicate names, invalid UTF-8, trailing data, NUL characters.
-// Unknown members are ignored. The error is a *commerce.Error that names the
-// path at fault.
-func Decode(data []byte, v any) error {
+// Unknown members are ignored, unless an option refuses them. The error is a
+// *commerce.Error that names the path at fault.
+func Decode(data []byte, v any, options ...json.Options) error {
 	data = bytes.TrimLeft(data, " \t\r\n")
 	switch {
 	case len(data) == 0:
@@ -30,7 +30,7 @@ func Decode(data []byte, v any) error {
 	case data[0] != '{':
 		return commerce.Invalid("body", "the body must be a JSON object")
 	}
-	if err := json.Unmarshal(data, v); err != nil {
+	if err := json.Unmarshal(data, v, options...); err != nil {
 		return decodeError(err)
 	}
 	if hasNUL(data) {
@@ -120,6 +120,9 @@ func Path(p jsontext.Pointer) string {
 
 // valueError says why a value is refused.
 type valueError struct{ reason string }
+
+// Refusal is an error with which a type refuses a value; Decode shows its reason.
+func Refusal(reason string, args ...any) error { return &valueError{fmt.Sprintf(reason, args...)} }
 
 func (e *valueError) Error() string { return e.reason }
 
@@ -305,6 +308,8 @@ const (
 type Check struct {
 	Prefix string // of every path
 	Err    error
+	// Tell hears of every error, not only of the first; nil: only Err is wanted.
+	Tell func(field, reason string)
 
 	list  string // that Each is in; empty: none
 	index int
@@ -313,21 +318,27 @@ type Check struct {
 // Fail keeps an error if it is the first. Inside Each, field is a field of the
 // element.
 func (c *Check) Fail(field, reason string, args ...any) {
-	if c.Err != nil {
+	if c.Err != nil && c.Tell == nil {
 		return
 	}
 	if c.list != "" {
 		field = commerce.Index(c.list, c.index, field)
 	}
 	field = c.Prefix + field
-	c.Err = commerce.Invalid(field, "%s", field+" "+fmt.Sprintf(reason, args...))
+	reason = fmt.Sprintf(reason, args...)
+	if c.Err == nil {
+		c.Err = commerce.Invalid(field, "%s", field+" "+reason)
+	}
+	if c.Tell != nil {
+		c.Tell(field, reason)
+	}
 }
 
-// Each checks the n elements of a list with f, up to the first error. The path
+// Each checks the n elements of a list with f, up to the first error if no other is wanted. The path
 // of an element is built only for an error.
 func (c *Check) Each(list string, n int, f func(i int)) {
 	c.list = list
-	for c.index = 0; c.index < n && c.Err == nil; c.index++ {
+	for c.index = 0; c.index < n && (c.Err == nil || c.Tell != nil); c.index++ {
 		f(c.index)
 	}
 	c.list = ""

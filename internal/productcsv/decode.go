@@ -15,9 +15,10 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/jsonin"
+	"purveyor/internal/nearest"
 )
 
-// MaxBytes is the length of the longest file.
+// MaxBytes is the length of the longest file that a browser may send.
 const MaxBytes = 10 << 20
 
 // maxProblems is how many problems of a file are listed.
@@ -52,14 +53,27 @@ type File struct {
 	More     bool // the file has more problems than are listed
 }
 
-// Decode reads a file. storeID is the store of products whose line names none. It lists
-// every problem that the file alone shows.
+// Decode reads a file that a browser sent. storeID is the store of products whose line names
+// none. It lists every problem that the file alone shows.
 func Decode(data []byte, storeID string) File {
-	d := decoder{storeID: storeID, lines: map[string]int{}}
 	if len(data) > MaxBytes {
+		d := decoder{}
 		d.problem(1, "", "the file is larger than %d MiB", MaxBytes>>20)
 		return d.file
 	}
+	return Options{StoreID: storeID}.Decode(data)
+}
+
+// Options of a file of any length.
+type Options struct {
+	StoreID      string // of products whose line names none
+	NeedIDs      bool   // a product without an id is a problem, and no new product
+	AllowUnknown bool   // ignore columns that are not known
+}
+
+// Decode reads a file. It lists every problem that the file alone shows.
+func (o Options) Decode(data []byte) File {
+	d := decoder{Options: o, lines: map[string]int{}}
 	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	if at := invalidUTF8(data); at >= 0 {
 		d.problem(1+bytes.Count(data[:at], []byte{'\n'}), "", "the text is not UTF-8; save the file as \"CSV UTF-8\"")
@@ -84,7 +98,7 @@ func invalidUTF8(data []byte) int {
 }
 
 type decoder struct {
-	storeID   string
+	Options
 	file      File
 	header    []string
 	semicolon bool
@@ -145,6 +159,9 @@ func (d *decoder) readHeader(at int, cells []string) bool {
 	for i, cell := range cells {
 		name := strings.ToLower(strings.TrimSpace(cell))
 		switch {
+		case !slices.Contains(Columns, name) && d.AllowUnknown:
+		case !slices.Contains(Columns, name) && nearest.Of(name, Columns) != "":
+			d.problem(at, cell, "is not a column; did you mean %s?", nearest.Of(name, Columns))
 		case !slices.Contains(Columns, name):
 			d.problem(at, cell, "is not a column; the columns are %s", strings.Join(Columns, ", "))
 		case slices.Contains(d.header[:i], name):
@@ -161,7 +178,7 @@ func (d *decoder) readHeader(at int, cells []string) bool {
 // row reads the cells of one product.
 func (d *decoder) row(at int, cells []string) {
 	r := rowReader{decoder: d, row: Row{Line: at}}
-	r.row.StoreID = d.storeID
+	r.row.StoreID = d.StoreID
 	for i, cell := range cells {
 		if strings.ContainsRune(cell, 0) {
 			r.fail(d.header[i], "holds a NUL character")
@@ -171,6 +188,9 @@ func (d *decoder) row(at int, cells []string) {
 	}
 	if r.row.StoreID == "" {
 		r.fail("store_id", "is missing")
+	}
+	if r.row.ID == "" && d.NeedIDs {
+		r.fail("id", "is missing; give a new product an id of your own")
 	}
 	if id := r.row.ID; id != "" {
 		if first, twice := d.lines[id]; twice {

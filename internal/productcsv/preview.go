@@ -5,9 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
@@ -31,6 +29,15 @@ func (f File) WithIDs(at commerce.Millis, key string) File {
 		}
 	}
 	return f
+}
+
+// Catalog is the import of all rows, which keeps what the file has no cells for.
+func (f File) Catalog() command.ImportCatalog {
+	c := command.ImportCatalog{Cells: true}
+	for _, row := range f.Rows {
+		c.Products = append(c.Products, row.ImportProduct)
+	}
+	return c
 }
 
 // Preview is what a file would change.
@@ -145,7 +152,7 @@ func difference(row Row, was commerce.Item, known, quantities bool) Change {
 		}
 		return ""
 	}
-	if before := old(was.Stock.Name); !sameText(before, row.Name) {
+	if before := old(was.Stock.Name); !command.SameCell(before, row.Name) {
 		change.Fields = append(change.Fields, Field{"name", before, row.Name})
 	}
 	plain := func(s string) string { return s }
@@ -170,19 +177,9 @@ func keepChanged[T any](c *Change, column, before string, after **T, format func
 	if *after == nil {
 		return
 	}
-	if next := format(**after); !sameText(before, next) {
+	if next := format(**after); !command.SameCell(before, next) {
 		c.Fields = append(c.Fields, Field{column, before, next})
 		return
 	}
 	*after = nil
-}
-
-// lineEnds are the ends of lines of a text. A file of CSV keeps fewer returns than a text may have.
-var lineEnds = regexp.MustCompile(`\r+\n`)
-
-// sameText compares texts as a file can hold them: a line break is one character there, and
-// space around a cell is lost.
-func sameText(a, b string) bool {
-	clean := func(s string) string { return strings.TrimSpace(lineEnds.ReplaceAllString(s, "\n")) }
-	return clean(a) == clean(b)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 
 	"pgregory.net/rapid"
@@ -80,6 +81,23 @@ func TestProblems(t *testing.T) {
 	}
 }
 
+// A file of an operator may be of any length, its products need ids, and a column that is not
+// known is refused with a suggestion, or ignored.
+func TestOptions(t *testing.T) {
+	const text = "id,store_id,quantitty\np,s,7\n,s,8\n"
+	if got, want := problems(Options{NeedIDs: true}.Decode([]byte(text)).Problems), []string{"line 1, quantitty: is not a column; did you mean quantity?"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	file := Options{NeedIDs: true, AllowUnknown: true}.Decode([]byte(text))
+	if got, want := problems(file.Problems), []string{"line 3, id: is missing; give a new product an id of your own"}; !slices.Equal(got, want) || len(file.Rows) != 1 || file.Rows[0].Quantity != nil {
+		t.Errorf("%q, want %q; %+v", got, want, file.Rows)
+	}
+	long := "id,quantity\n" + strings.Repeat("\n", MaxBytes) + "p,7\n"
+	if file := (Options{StoreID: "s"}).Decode([]byte(long)); len(file.Problems) > 0 || len(file.Rows) != 1 || *file.Catalog().Products[0].Quantity != 7 || !file.Catalog().Cells {
+		t.Errorf("%+v", file.Problems)
+	}
+}
+
 // aProduct draws a product as the API takes it.
 func aProduct(t *rapid.T, i int) commerce.Item {
 	text := rapid.OneOf(rapid.StringMatching(`['=+@\-\t\n\r ";,a<]{0,6}`), rapid.StringN(0, 20, -1).Filter(func(s string) bool { return !strings.ContainsRune(s, 0) }))
@@ -123,7 +141,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		for i, made := range p.Catalog().Products {
 			want := items[i]
-			if made.ID != want.ID || made.StoreID != want.StoreID || !sameText(made.Name, want.Stock.Name) || *made.PriceCents != want.Stock.PriceCents || *made.Active != want.Stock.Active || *made.Quantity != want.Stock.Quantity {
+			if made.ID != want.ID || made.StoreID != want.StoreID || !command.SameCell(made.Name, want.Stock.Name) || *made.PriceCents != want.Stock.PriceCents || *made.Active != want.Stock.Active || *made.Quantity != want.Stock.Quantity {
 				t.Fatalf("%+v is made of %+v", made, want)
 			}
 		}
