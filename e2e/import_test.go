@@ -28,7 +28,7 @@ func TestImportWhileServing(t *testing.T) {
 			}
 		}
 	}
-	counts(s.operate("import", file).ok(t), "categories: 1 new, 0 updated", "stores: 1 new, 0 updated", "products: 1 new, 1 updated")
+	counts(s.operate("import", file).ok(t), "categories: 1 new, 0 updated, 0 unchanged", "stores: 1 new, 0 updated", "products: 1 new, 1 updated")
 	check := func() {
 		t.Helper()
 		if got := c.product("p1"); got.Name != "Renamed" || got.Price != 999 || got.Quantity != shopStock {
@@ -42,7 +42,7 @@ func TestImportWhileServing(t *testing.T) {
 		}
 	}
 	check()
-	counts(s.operate("import", file).ok(t), "categories: 0 new, 1 updated", "stores: 0 new, 1 updated", "products: 0 new, 2 updated")
+	counts(s.operate("import", file).ok(t), "categories: 0 new, 0 updated, 1 unchanged", "stores: 0 new, 0 updated, 1 unchanged", "products: 0 new, 0 updated, 2 unchanged")
 	check()
 
 	// The new store can sell at once.
@@ -92,7 +92,7 @@ func TestImportRefused(t *testing.T) {
 		name, content string
 		problems      []string // line, path, and a word of the reason
 	}{
-		{"problems of the file", problemsOfFile, []string{"4: stores[1].name: missing", "8: products[1].price: integer",
+		{"problems of the file", problemsOfFile, []string{"4: stores[1].name: missing", "9: products[1].price: must be cents: 150",
 			"10: products[2].available_quantity: from 0", "11: products[3].id: products[0]", "12: products[4].store_id: missing"}},
 		{"problems of the database", problemsOfDatabase, []string{"5: products[1].store_id: s99", "6: products[2].store_id: s2",
 			"8: products[3].price: missing", "9: products[4].category_id: c99"}},
@@ -101,6 +101,8 @@ func TestImportRefused(t *testing.T) {
 		{"empty", "", []string{"1: file: too early"}},
 		{"no object", "[]", []string{"1: file: object"}},
 		{"unknown part", "{\n\"shops\": []}", []string{"2: shops: not known"}},
+		{"unknown field", "{\"products\": [\n{\"id\": \"p1\", \"name\": \"x\", \"store_id\": \"s1\", \"avaliable_quantity\": 5}]}", []string{"2: products[0].avaliable_quantity: did you mean available_quantity?"}},
+		{"no list", "{\"$schema\": \"x\"}", []string{"1: file: none of the lists"}},
 		{"something behind", "{}\n{}", []string{"2: file: JSON"}},
 	}
 	before := catalogOf(s, c)
@@ -145,14 +147,14 @@ func catalogOf(s *shop, c *client) string {
 // A list of too many problems is cut, and says so.
 func TestImportManyProblems(t *testing.T) {
 	t.Parallel()
-	products := make([]map[string]any, 200)
+	products := make([]map[string]any, 150)
 	for i := range products {
 		products[i] = map[string]any{"id": fmt.Sprint("n", i), "name": "X", "store_id": "nowhere", "price": -1}
 	}
 	database := filepath.Join(t.TempDir(), "shop.db")
 	file := (&shop{t: t}).file("many.json", map[string]any{"products": products})
 	r := operate(t, "import", file, "--database", "sqlite:"+database)
-	r.refused(t, 1, "200 problems", "150 more", "nothing was imported")
+	r.refused(t, 1, "150 problems", "... and 50 more", "nothing was imported")
 	if _, err := os.Stat(database); err == nil {
 		t.Log("the refused import made a database")
 	}

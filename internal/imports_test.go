@@ -18,7 +18,7 @@ const module = "purveyor/internal/"
 // bench are not below internal and may import everything.
 var arrows = map[string][]string{
 	"commerce":                  {},
-	"config":                    {},
+	"config":                    {"nearest"},
 	"env":                       {},
 	"sweep":                     {"env", "commerce"},
 	"demo":                      {},

@@ -13,7 +13,7 @@ import (
 
 // reads are the use cases that run no command of their own name: they change
 // nothing, only keep what they learned on the way, or are made of other use cases.
-var reads = []string{"ActInSandbox", "CheckAvailability", "CheckStock", "CountEvents", "CountReplies", "DrawSecret", "EventsOfRequest", "FindCertification", "FindOrder", "FindOrderByExternal", "FollowOrder", "FindProduct", "ListProducts", "LocateAddress", "MayReadStore", "FindLink", "PlaceOf", "Preflight", "PreviewProducts",
+var reads = []string{"ActInSandbox", "CheckAvailability", "CheckStock", "CountEvents", "CountReplies", "DrawSecret", "EventsOfRequest", "FindCertification", "FindOrder", "FindOrderByExternal", "FollowOrder", "FindProduct", "ListProducts", "LocateAddress", "MayReadStore", "FindLink", "PlaceOf", "Preflight", "PreviewCatalog", "PreviewProducts",
 	"QuoteDelivery", "ReadSubject", "StoreOfOrder", "StoredDelivery", "TrackOrder", "TriggerEvent"}
 
 // A use case has one name: the handler startCheckout in api/start_checkout.go calls

@@ -11,6 +11,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/demo"
+	"purveyor/internal/importfile"
 	"purveyor/internal/service"
 	"purveyor/internal/storage/sqlite"
 )
@@ -59,14 +60,14 @@ func prepareDemo(ctx context.Context, db *database, clock *demoClock, base strin
 	if err != nil {
 		return nil, err
 	}
-	file, err := parseCatalog("demo catalog", data)
-	if err != nil {
+	file := jsonFile("demo catalog", importfile.Parse(data))
+	if err := file.refused(); err != nil {
 		return nil, err
 	}
 	if !noOffice {
 		clock.setBack(historyBegins)
 	}
-	result, err := importCatalog(ctx, db, "demo catalog", file)
+	result, err := importCatalog(ctx, db, file)
 	if err != nil {
 		return nil, err
 	}
@@ -77,12 +78,12 @@ func prepareDemo(ctx context.Context, db *database, clock *demoClock, base strin
 	}
 	office := ""
 	if !noOffice {
-		if shop, err = newDemoShop(ctx, db, clock, file.Catalog); err != nil {
+		if shop, err = newDemoShop(ctx, db, clock, file.catalog); err != nil {
 			return nil, err
 		}
 		office = demoOwner(db, shop, base)
 	}
-	product := file.Catalog.Products[0]
+	product := file.catalog.Products[0]
 	printf(welcome, base, result.StoresMade, result.CategoriesMade, result.ProductsMade, made.Partner.ID,
 		made.Keys[commerce.Live], made.Keys[commerce.Test], base, product.StoreID, product.ID, int64(*product.PriceCents), office)
 	return shop, nil

@@ -22,7 +22,8 @@ type cli struct {
 
 	Serve    serveCommand   `cmd:"" help:"Serve the API."`
 	Demo     demoCommand    `cmd:"" help:"Serve a demo: stores, a catalog and a partner in a new database that is deleted at the end."`
-	Import   importCommand  `cmd:"" help:"Create or update stores, categories and products from a JSON file: all of it, or nothing."`
+	Import   importCommand  `cmd:"" help:"Create or update stores, categories and products from a file: all of it, or nothing."`
+	Export   exportCommand  `cmd:"" help:"Write stores, categories and products as a file that import takes."`
 	Store    storeCommand   `cmd:"" help:"Change stores."`
 	Partner  partnerCommand `cmd:"" help:"Create and manage partners and their keys."`
 	User     userCommand    `cmd:"" help:"Create and manage users of the back office."`

@@ -16,6 +16,8 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/config"
+
+	"github.com/mattn/go-isatty"
 )
 
 // printf writes to standard output. Printed texts may come from partners, customers
@@ -27,6 +29,36 @@ func complain(format string, args ...any) { printTo(os.Stderr, format, args...) 
 
 func printTo(w io.Writer, format string, args ...any) {
 	_, _ = io.WriteString(w, commerce.CleanText(fmt.Sprintf(format, args...), math.MaxInt))
+}
+
+// progressOutput is where progress is shown, and whether that is a terminal.
+func progressOutput() (io.Writer, bool) { return os.Stderr, isTerminal(os.Stderr) }
+
+// drawTo replaces the last line of a terminal by a text, and by as many spaces as the line
+// before was longer.
+func drawTo(w io.Writer, text string, longer int) {
+	text = commerce.CleanText(text, math.MaxInt)
+	_, _ = io.WriteString(w, "\r"+text+strings.Repeat(" ", longer)+"\r"+text)
+}
+
+// standardOutput takes data for programs as they are. On a terminal, it removes control
+// characters, because the data has foreign texts.
+func standardOutput() io.Writer {
+	if isTerminal(os.Stdout) {
+		return cleaned{os.Stdout}
+	}
+	return os.Stdout
+}
+
+func isTerminal(f *os.File) bool { return isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()) }
+
+type cleaned struct{ w io.Writer }
+
+func (c cleaned) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(c.w, commerce.CleanText(string(p), math.MaxInt)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // printJSON writes v to standard output as one line of JSON, for programs. It does

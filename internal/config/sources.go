@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"purveyor/internal/nearest"
+
 	"github.com/alecthomas/kong"
 )
 
@@ -255,45 +257,9 @@ func (s *Sources) unknown(lines []string, kind, name, place string) []string {
 		}
 	}
 	line := fmt.Sprintf("%s %s%s is not known", kind, name, place)
-	if near := Nearest(name, names); near != "" {
+	slices.Sort(names)
+	if near := nearest.Of(name, names); near != "" {
 		line += "; is it " + near + "?"
 	}
 	return append(lines, line)
-}
-
-// Nearest returns the name that a mistyped one was probably meant to be; empty: none is
-// close.
-func Nearest(name string, names []string) string {
-	slices.Sort(names)
-	best, least := "", max(2, len(name)/5)+1
-	for _, n := range names {
-		if d := edits(name, n); d < least {
-			best, least = n, d
-		}
-	}
-	return best
-}
-
-// edits returns how many characters have to be inserted, removed or replaced to make b
-// of a; two neighbours that changed places count as one.
-func edits(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range len(a) {
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
 }

@@ -187,13 +187,3 @@ func TestShownSettings(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
-
-func TestNearest(t *testing.T) {
-	names := []string{"PURVEYOR_LISTEN", "PURVEYOR_URL", "PURVEYOR_SMTP_HOST", "PURVEYOR_SMTP_PORT"}
-	for name, want := range map[string]string{"PURVEYOR_LISTNE": "PURVEYOR_LISTEN", "PURVEYOR_SMTP_PROT": "PURVEYOR_SMTP_PORT", "PURVEYOR_STMP_HOST": "PURVEYOR_SMTP_HOST",
-		"PURVEYOR_SMTPHOST": "PURVEYOR_SMTP_HOST", "PURVEYOR_WRITERS": "", "": "", "X": ""} {
-		if got := Nearest(name, names); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
-	}
-}

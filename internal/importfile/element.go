@@ -66,13 +66,20 @@ func decode[T any, F fields[T]](e entry, value jsontext.Value) (F, bool) {
 	return v, e.problems() == before
 }
 
+// longestName bounds how much of a name that is not known is shown.
+const longestName = 100
+
 // member reads one member. It returns the field and the reason of a problem.
 func (e entry) member(m member, into any) (field, reason string) {
 	if !slices.Contains(e.known, m.name) {
 		if e.AllowUnknown {
 			return "", ""
 		}
-		return m.name, unknown(m.name, e.known)
+		name := m.name
+		if len(name) > longestName {
+			name = strings.ToValidUTF8(name[:longestName], "") + "..."
+		}
+		return name, unknown(name, e.known)
 	}
 	alone := slices.Concat([]byte(`{"`+m.name+`":`), m.value, []byte("}")) // a known name needs no escapes
 	refusal, ok := errors.AsType[*commerce.Error](jsonin.Decode(alone, into))

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/storage/schema"
 
 	"github.com/jackc/pgx/v5"
@@ -84,13 +85,25 @@ func (s snapshot) Each(t *schema.Plain, row func(schema.Scanner) error) error {
 	})
 }
 
+func (s snapshot) Items(storeID string, item func(commerce.Item) error) error {
+	sql, args := schema.ItemsSQL(""), []any(nil)
+	if storeID != "" {
+		sql, args = schema.ItemsSQL(" WHERE products.store_id = $1"), []any{storeID}
+	}
+	return s.query(sql, func(r *scanner) {
+		if err := item(schema.ScanItem(r)); err != nil {
+			r.Fail(err)
+		}
+	}, args...)
+}
+
 func (s snapshot) Sums(t *schema.Plain) (sums []int64, err error) {
 	err = s.query(t.SumsSQL(), func(r *scanner) { sums = t.ReadSums(r) })
 	return sums, err
 }
 
-func (s snapshot) query(sql string, row func(*scanner)) error {
-	rows, err := s.tx.Query(s.ctx, sql)
+func (s snapshot) query(sql string, row func(*scanner), args ...any) error {
+	rows, err := s.tx.Query(s.ctx, sql, args...)
 	if err != nil {
 		return unavailable(err)
 	}

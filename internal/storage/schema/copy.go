@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"purveyor/internal/commerce"
 )
 
 // Plain is a table without its Go types, for copies, sweeps and distribution.
@@ -103,8 +105,48 @@ type Snapshot interface {
 	State() (State, error)
 	// Each calls row for every row of the table, in any order.
 	Each(t *Plain, row func(Scanner) error) error
+	// Items calls item for every product of a store, or of all stores (empty), in the order of
+	// keys.
+	Items(storeID string, item func(commerce.Item) error) error
 	// Sums returns the row of SumsSQL.
 	Sums(t *Plain) ([]int64, error)
+}
+
+// EachStore calls store for every store, in any order.
+func EachStore(from Snapshot, store func(commerce.Store) error) error {
+	return from.Each(plain(Stores.Name), func(s Scanner) error { return store(Stores.Scan(s, s.Text())) })
+}
+
+// EachCategory calls category for every category, in any order.
+func EachCategory(from Snapshot, category func(commerce.Category) error) error {
+	return from.Each(plain(Categories.Name), func(s Scanner) error { return category(Categories.Scan(s, s.Text())) })
+}
+
+// CountItems counts the products of all stores.
+func CountItems(from Snapshot) (int64, error) {
+	sums, err := from.Sums(plain(ProductStores.Name))
+	if err != nil {
+		return 0, err
+	}
+	return sums[0], nil
+}
+
+func plain(name string) *Plain {
+	return Plains[slices.IndexFunc(Plains, func(p *Plain) bool { return p.Name == name })]
+}
+
+// ItemsSQL reads all products in the order of their keys, or, with a condition on store_id,
+// those of a store.
+func ItemsSQL(where string) string {
+	return "SELECT products.store_id, products.id, " + Qualified("products", Products.Values()) + ", " + Qualified("stock", Stock.Values()) +
+		" FROM products JOIN stock ON stock.store_id = products.store_id AND stock.product_id = products.id" +
+		where + " ORDER BY products.store_id, products.id"
+}
+
+// ScanItem reads a row of ItemsSQL.
+func ScanItem(s Scanner) commerce.Item {
+	key := commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()}
+	return commerce.Item{Product: Products.Scan(s, key), Stock: Stock.Scan(s, key)}
 }
 
 // Filling is a database that is being filled, in one transaction.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/storage/schema"
 )
 
@@ -33,6 +34,18 @@ func (s snapshot) State() (state schema.State, err error) {
 func (s snapshot) Each(t *schema.Plain, row func(schema.Scanner) error) error {
 	return query(s.conn, "SELECT "+t.Columns+" FROM "+t.Name, noArgs, func(r *scanner) {
 		if err := row(r); err != nil {
+			r.Fail(err)
+		}
+	})
+}
+
+func (s snapshot) Items(storeID string, item func(commerce.Item) error) error {
+	sql, bind := schema.ItemsSQL(""), noArgs
+	if storeID != "" {
+		sql, bind = schema.ItemsSQL(" WHERE products.store_id = ?"), func(b schema.Binder) { b.Text(storeID) }
+	}
+	return query(s.conn, sql, bind, func(r *scanner) {
+		if err := item(schema.ScanItem(r)); err != nil {
 			r.Fail(err)
 		}
 	})

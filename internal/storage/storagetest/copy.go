@@ -26,6 +26,7 @@ func RunCopies(t *testing.T, freshSource, freshTarget func(testing.TB) Database)
 		"what arrives otherwise is found out": copyDiffers,
 		"a snapshot is one state":             copyOneState,
 		"what changes meanwhile is refused":   copyOfChanging,
+		"a snapshot reads the catalog":        readCatalog,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -255,6 +256,51 @@ func copyOneState(t *testing.T, from, to storage.Engine) {
 	_, err := copyTo(from, to, writing(t, from, keys[1]))
 	if got := quantity(t, to, keys[1]); err != nil || got != 5 {
 		t.Errorf("copied %d, %v; it was 5 when the copy began", got, err)
+	}
+}
+
+// readCatalog reads the stores, the categories, and the products in the order of their keys, as they
+// were when the read of the products began.
+func readCatalog(t *testing.T, e, _ storage.Engine) {
+	keys := seedProducts(t, e, 2, 3, 5)
+	store(t, e, commerce.Changes{Categories: []commerce.Category{{ID: "cat_1", Name: "Category", Active: true}}})
+	stop := errors.New("stop")
+	err := e.Snapshot(context.Background(), func(s schema.Snapshot) error {
+		var items []commerce.Item
+		err := s.Items("", func(v commerce.Item) error {
+			if len(items) == 0 {
+				Change(t, e, stockOf(keys[5]), add(keys[5], 1))
+			}
+			items = append(items, v)
+			return nil
+		})
+		if err != nil || len(items) != len(keys) {
+			t.Fatalf("%d products, %v", len(items), err)
+		}
+		for i, v := range items {
+			if v.Product.Key() != keys[i] || v.Stock.Key() != keys[i] || v.SKU != "SKU of "+v.ID || v.Stock.Quantity != 5 {
+				t.Errorf("product %d is %+v", i, v)
+			}
+		}
+		one := ""
+		err = s.Items(keys[3].StoreID, func(v commerce.Item) error { one += v.ID + " "; return nil })
+		if want := keys[3].ProductID + " " + keys[4].ProductID + " " + keys[5].ProductID + " "; err != nil || one != want {
+			t.Errorf("of a store: %q, %v; want %q", one, err, want)
+		}
+		if err := s.Items("", func(commerce.Item) error { return stop }); !errors.Is(err, stop) {
+			t.Errorf("it went on: %v", err)
+		}
+		var stores, categories []string
+		err = errors.Join(schema.EachStore(s, func(v commerce.Store) error { stores = append(stores, v.ID+" "+v.Name); return nil }),
+			schema.EachCategory(s, func(v commerce.Category) error { categories = append(categories, v.ID+" "+v.Name); return nil }))
+		slices.Sort(stores)
+		if got, want := fmt.Sprint(stores, categories), fmt.Sprintf("[%s Store %s Store] [cat_1 Category]", storeName(0), storeName(1)); err != nil || got != want {
+			t.Errorf("%s, %v; want %s", got, err, want)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
