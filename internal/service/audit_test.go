@@ -372,7 +372,7 @@ func peopleActs(s *fixture.Shop, uses *service.Service, by commerce.Actor) []anA
 
 // others are the use cases with an actor that leave no entry.
 var others = []string{
-	"FindOrder", "FindOrderByExternal", "FindProduct", "PreviewProducts", "QuoteDelivery", "Preflight", "CheckAvailability", // read
+	"FindOrder", "FindOrderByExternal", "FindProduct", "PreviewCatalog", "PreviewProducts", "QuoteDelivery", "Preflight", "CheckAvailability", // read
 	"RecordPaymentCallback", "RecordCourierUpdate", "KeepStrayCallback", // of providers
 	"AcceptLink",             // of sign-ins, where they are tested
 	"SaveView", "RemoveView", // of how a user likes the pages
