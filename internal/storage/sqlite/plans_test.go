@@ -16,7 +16,8 @@ import (
 type file string
 
 func (f file) Open(t testing.TB, now func() time.Time) storage.Engine {
-	e, err := Open(string(f), Options{Now: now})
+	// Several engines write to one file in some cases, on a disk that may be busy.
+	e, err := Open(string(f), Options{Now: now, BusyTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
