@@ -15,7 +15,8 @@ import (
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	database := []string{"--database", "PURVEYOR_DATABASE"}
-	server := []string{"--listen", "PURVEYOR_LISTEN", "--public-url", "PURVEYOR_PUBLIC_URL", "--allow-private-webhooks", "PURVEYOR_ALLOW_PRIVATE_WEBHOOKS"}
+	server := []string{"--listen", "PURVEYOR_LISTEN", "--public-url", "PURVEYOR_PUBLIC_URL", "--allow-private-webhooks", "PURVEYOR_ALLOW_PRIVATE_WEBHOOKS",
+		"--tls-domain", "PURVEYOR_TLS_DOMAIN", "--tls-cert", "--tls-key", "--state-dir", "PURVEYOR_STATE_DIR"}
 	for _, name := range []string{"smtp-host", "smtp-port", "smtp-user", "smtp-password", "smtp-from", "smtp-tls", "twilio-account", "twilio-token", "twilio-from"} {
 		server = append(server, "--"+name, "PURVEYOR_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
 	}

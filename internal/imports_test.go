@@ -19,6 +19,7 @@ const module = "purveyor/internal/"
 var arrows = map[string][]string{
 	"commerce":                  {},
 	"config":                    {"nearest"},
+	"certificate":               {"env"},
 	"env":                       {},
 	"sweep":                     {"env", "commerce"},
 	"demo":                      {},

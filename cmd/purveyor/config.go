@@ -23,7 +23,7 @@ type configCheckCommand struct {
 // Run checks everything that can be known without a database and without a network; `doctor` does
 // the rest.
 func (c configCheckCommand) Run(sources *config.Sources) error {
-	problems := linesOf(errors.Join(sources.Problems(), c.Database.Check(), c.settings.check()))
+	problems := linesOf(errors.Join(sources.Problems(), c.Database.Check(), c.settings.check(c.Database)))
 	problems = append(problems, sources.Unknown()...)
 	for _, p := range problems {
 		printf("%s\n", p)

@@ -12,6 +12,7 @@ var (
 	isNoSecret  = map[string]bool{
 		"PURVEYOR_DOORDASH_KEY":  true, // the id of a key
 		"PURVEYOR_TRUSTED_PROXY": true, // a network
+		"PURVEYOR_TLS_KEY":       true, // the path of a file
 	}
 )
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/config"
 	"purveyor/internal/demo"
 	"purveyor/internal/importfile"
 	"purveyor/internal/service"
@@ -41,7 +42,7 @@ func (d demoCommand) Run() (err error) {
 		}
 		return db, nil
 	}
-	return d.serve(open, func(p *process, _ string) {
+	return d.serve(config.Database{}, open, func(p *process, _ string) {
 		p.images = demo.Images()
 		if shop != nil {
 			p.aside = func(ctx context.Context) {

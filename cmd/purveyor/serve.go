@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"os/signal"
 	"strings"
@@ -44,25 +42,28 @@ type serveCommand struct {
 // settings are the settings of a service, except for its database.
 type settings struct {
 	config.Server   `group:"Service:"`
+	config.TLS      `group:"TLS:"`
 	config.Outbound `group:"Webhooks, mail and texts:"`
 	config.Payments `group:"Payments:"`
 	config.Couriers `group:"Couriers and addresses:"`
 }
 
-// check returns an error for settings that cannot work, with all that is wrong.
-func (s settings) check() error {
+// check returns an error for settings that cannot work on a database, with all that is
+// wrong.
+func (s settings) check(d config.Database) error {
+	server := s.Server.With(s.TLS)
 	_, outbound := portsOf(s.Outbound)
 	couriers := s.CheckCouriers()
 	if couriers == nil {
 		_, couriers = newCouriers(s.Couriers, nil, nil, "") // checks the form of their keys, and calls nothing
 	}
-	return errors.Join(s.Check(), outbound, s.CheckPayments(), couriers)
+	return errors.Join(server.Check(), s.checkTLS(server, d), outbound, s.CheckPayments(), couriers)
 }
 
 func (s serveCommand) Run(log config.Log) error {
 	s.Database.Batches = s.Server.Batches()
 	open := func(ctx context.Context, _ string) (*database, error) { return openToServe(ctx, s.Database) }
-	return s.serve(open, func(p *process, base string) {
+	return s.serve(s.Database, open, func(p *process, base string) {
 		if !s.NoOffice {
 			p.offerFirstOwner(base, log.LogFormat == "json")
 		}
@@ -73,12 +74,13 @@ func (s serveCommand) Run(log config.Log) error {
 
 // serve runs a service on the database that open returns, until a signal ends it.
 // Both functions get the service's public URL.
-func (s settings) serve(open func(ctx context.Context, base string) (*database, error), begin func(p *process, base string)) error {
+func (s settings) serve(d config.Database, open func(ctx context.Context, base string) (*database, error), begin func(p *process, base string)) error {
 	ctx, stop := untilSignal()
 	defer stop()
-	if err := s.check(); err != nil {
+	if err := s.check(d); err != nil {
 		return err
 	}
+	s.Server = s.Server.With(s.TLS)
 	warning, err := config.CheckDescriptors(config.Descriptors())
 	if err != nil {
 		return err
@@ -90,32 +92,23 @@ func (s settings) serve(open func(ctx context.Context, base string) (*database, 
 	if err != nil {
 		return err
 	}
-	listener, err := listen(s.Listen)
+	door, err := s.openDoor(d)
 	if err != nil {
 		return err
 	}
-	base := baseURL(s.Server, listener)
-	db, err := open(ctx, base)
+	db, err := open(ctx, door.base)
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		return errors.Join(err, door.Close())
 	}
 	var process *process
-	if err = db.addPages(ctx, base); err == nil {
-		process, err = newProcess(db, s, ports, base)
+	if err = db.addPages(ctx, door.base); err == nil {
+		process, err = newProcess(db, s, ports, door.base)
 	}
 	if err != nil {
-		return errors.Join(err, listener.Close(), db.Close())
+		return errors.Join(err, door.Close(), db.Close())
 	}
-	begin(process, base)
-	return process.run(ctx, listener)
-}
-
-// baseURL returns the service's public URL, without a slash at its end.
-func baseURL(s config.Server, l net.Listener) string {
-	if s.PublicURL != "" {
-		return strings.TrimSuffix(s.PublicURL, "/")
-	}
-	return "http://" + l.Addr().String()
+	begin(process, door.base)
+	return process.run(ctx, door)
 }
 
 // untilSignal returns a context that ends with Ctrl-C or SIGTERM. A second signal
@@ -124,17 +117,6 @@ func untilSignal() (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
-}
-
-func listen(address string) (net.Listener, error) {
-	l, err := net.Listen("tcp", address)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%s is in use by another program; end it, or choose another address with --listen", address)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", address, err)
-	}
-	return l, nil
 }
 
 // process is everything that runs while the process serves.
@@ -291,9 +273,8 @@ const (
 
 // run serves until ctx ends, then stops in order: readiness, requests, jobs,
 // commands, database. Every admitted request is answered.
-func (s *process) run(ctx context.Context, l net.Listener) error {
+func (s *process) run(ctx context.Context, d door) error {
 	server := newHTTPServer(s, s.proxies, s.monitor.meters()...)
-	l = limitConnections(l, s.proxies)
 	sweeping, stopSweeping := context.WithCancel(context.Background())
 	var beside sync.WaitGroup // goroutines beside serving, until stopSweeping
 	beside.Go(func() { sweep.Expired(sweeping, env.Env{}, s.db) })
@@ -302,6 +283,7 @@ func (s *process) run(ctx context.Context, l net.Listener) error {
 	beside.Go(func() { sweep.Products(sweeping, env.Env{}, s.followProducts) })
 	beside.Go(func() { sweep.Alarms(sweeping, env.Env{}, s.raiseAlarms) })
 	beside.Go(func() { s.askProviders(sweeping) })
+	beside.Go(func() { d.care(sweeping, s.proxies) })
 	if s.requests != nil {
 		beside.Go(func() { s.requests.Run(sweeping) })
 	}
@@ -316,7 +298,7 @@ func (s *process) run(ctx context.Context, l net.Listener) error {
 	}
 
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
+	go func() { served <- d.serve(server, s.proxies) }()
 	var err error
 	select {
 	case err = <-served:
@@ -365,13 +347,7 @@ func newHTTPServer(handler http.Handler, proxies web.Proxies, meters ...web.Mete
 		WriteTimeout:                 30 * time.Second,
 		IdleTimeout:                  90 * time.Second,
 		MaxHeaderBytes:               16 << 10,
+		HTTP2:                        streams,
 		ErrorLog:                     slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
 	}
-}
-
-// limitConnections reserves half of the file descriptors for the database and the
-// service's own calls, and gives one address a quarter of the rest.
-func limitConnections(l net.Listener, proxies web.Proxies) net.Listener {
-	most := min(config.MostConnections, config.Descriptors()/2)
-	return web.LimitConnections(env.Env{}, l, most, max(1, most/4), proxies)
 }

@@ -14,7 +14,7 @@ func TestServerGathersAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limited := limitConnections(l, web.Proxies{})
+	limited := limitConnections(l, 8, web.Proxies{})
 	defer limited.Close()
 	caller, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {

@@ -157,14 +157,7 @@ func (s *trackingStream) writeChanges(now service.Tracked) bool {
 // client is gone.
 func (s *trackingStream) write(b []byte) bool {
 	s.written = s.env.Now()
-	c := http.NewResponseController(s.w)
-	if err := c.SetWriteDeadline(s.written.Add(streamWrite)); err != nil {
-		return false
-	}
-	if _, err := s.w.Write(b); err != nil {
-		return false
-	}
-	return c.Flush() == nil
+	return web.Push(s.env, s.w, b, streamWrite, heartbeat+2*streamPace) == nil
 }
 
 // Streams is how many streams are open.

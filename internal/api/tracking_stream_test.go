@@ -16,7 +16,7 @@ import (
 // client is the far end of a stream.
 type client struct {
 	*httptest.ResponseRecorder
-	deadline            time.Time
+	deadline, atWrite   time.Time // now, and at the last write
 	noDeadline, hasGone error
 }
 
@@ -26,6 +26,7 @@ func (c *client) Write(b []byte) (int, error) {
 	if c.hasGone != nil {
 		return 0, c.hasGone
 	}
+	c.atWrite = c.deadline
 	return c.ResponseRecorder.Write(b)
 }
 
@@ -37,8 +38,8 @@ func TestStreamIsStillHere(t *testing.T) {
 		s := &trackingStream{w: &web.Writer{ResponseWriter: c}}
 		now := service.Tracked{Order: commerce.Order{ID: "ord_1", Status: commerce.Processed}}
 		said := func() string { defer c.Body.Reset(); return c.Body.String() }
-		if !s.writeChanges(now) || !strings.HasPrefix(said(), "event: status\n") || !c.deadline.Equal(time.Now().Add(streamWrite)) {
-			t.Errorf("at first: %q, to be written until %v", c.Body, c.deadline)
+		if !s.writeChanges(now) || !strings.HasPrefix(said(), "event: status\n") || !c.atWrite.Equal(time.Now().Add(streamWrite)) || !c.deadline.After(time.Now().Add(heartbeat+streamPace)) {
+			t.Errorf("at first: %q, to be written until %v, and the next until %v", c.Body, c.atWrite, c.deadline)
 		}
 		for _, pause := range []time.Duration{heartbeat - 1, 1, heartbeat - 1} {
 			time.Sleep(pause)

@@ -88,12 +88,5 @@ func (v *visit) follow(ctx context.Context, view *boardView, last string) {
 
 // write sends text to the browser.
 func (v *visit) write(text string) error {
-	c := http.NewResponseController(v.w)
-	if err := c.SetWriteDeadline(v.o.env.Now().Add(boardWrite)); err != nil {
-		return err
-	}
-	if _, err := v.w.Write([]byte(text)); err != nil {
-		return err
-	}
-	return c.Flush()
+	return web.Push(v.o.env, v.w, []byte(text), boardWrite, boardTick)
 }

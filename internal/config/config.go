@@ -52,8 +52,8 @@ func (d Database) String() string { return redacted(d.Database) }
 
 // Server configures how the service is reached.
 type Server struct {
-	Listen    string `help:"Address to serve on." default:"127.0.0.1:8080" env:"PURVEYOR_LISTEN" placeholder:"HOST:PORT"`
-	PublicURL string `help:"The service's address from outside; default: the address it listens on." env:"PURVEYOR_PUBLIC_URL" placeholder:"URL"`
+	Listen    string `help:"Address to serve on; with --tls-domain, default :443." default:"127.0.0.1:8080" env:"PURVEYOR_LISTEN" placeholder:"HOST:PORT"`
+	PublicURL string `help:"The service's address from outside; default: https and the name of --tls-domain, or the address it listens on." env:"PURVEYOR_PUBLIC_URL" placeholder:"URL"`
 	// MetricsListen is for operators alone.
 	MetricsListen string `help:"Address to serve metrics, profiles and the state of the process on, for operators alone; it must not be reached from outside." env:"PURVEYOR_METRICS_LISTEN" placeholder:"HOST:PORT"`
 	CacheMiB      int    `help:"Memory for answers about products and for stores, in MiB." default:"16" env:"PURVEYOR_CACHE_MIB" name:"cache-mib"`

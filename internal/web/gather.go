@@ -59,7 +59,8 @@ func (g *gather) Write(b []byte) (int, error) {
 type gatherKey struct{}
 
 // Gather is meant for the field ConnContext of an http.Server. If the server listens on
-// Connections, each answer of more than 8 KiB is then sent by one system call.
+// Connections, each answer of more than 8 KiB is then sent by one system call. Over TLS it is
+// not: a connection of HTTP/2 sends what several requests write.
 func Gather(ctx context.Context, c net.Conn) context.Context {
 	if c, ok := c.(*connection); ok {
 		return context.WithValue(ctx, gatherKey{}, &c.gather)
