@@ -14,6 +14,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -67,7 +69,7 @@ func TestCertificateFiles(t *testing.T) {
 	}
 	write(cert, first)
 	write(key, firstKey)
-	p := start(t, nil, "serve", "--database", s.url(), "--listen", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", key, "--sandbox-step", "1h")
+	p := start(t, nil, "serve", "--database", s.url(), "--listen", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", key, "--sandbox-step", "1h", "--metrics-listen", "127.0.0.1:0")
 	base := p.serves()
 	if !strings.HasPrefix(base, "https://127.0.0.1:") {
 		t.Fatalf("it serves on %s", base)
@@ -96,6 +98,9 @@ func TestCertificateFiles(t *testing.T) {
 		log := p.stderr.String()
 		return strings.Contains(log, "private key does not match") && strings.Contains(log, "was read again")
 	})
+	if left := p.metric("purveyor_certificate_expiry_seconds"); left < 3000 || left > 3600 {
+		t.Errorf("the certificate of an hour ends in %v s", left)
+	}
 	if plain := newClient(t, strings.Replace(base, "https", "http", 1), ""); plain.must(400, get("/v1/products/p1")).header.Get("X-Trace-Id") != "" {
 		t.Error("it answers without TLS")
 	}
@@ -126,6 +131,25 @@ func startLimited(t *testing.T, files int, args ...string) *process {
 	t.Helper()
 	limit := []string{"-c", fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, files), program(t, serverPath)}
 	return startProgram(t, "sh", nil, append(limit, args...)...)
+}
+
+var metricsLine = regexp.MustCompile(`msg=metrics url=(\S+)/metrics`)
+
+// metric reads a metric without labels.
+func (p *process) metric(name string) (value float64) {
+	p.t.Helper()
+	at := metricsLine.FindStringSubmatch(p.stderr.String())
+	if at == nil {
+		p.t.Fatal("there are no metrics")
+	}
+	text := newClient(p.t, at[1], "").must(200, get("/metrics")).body
+	line := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindSubmatch(text)
+	if line == nil {
+		p.t.Fatalf("there is no metric %s", name)
+	}
+	value, err := strconv.ParseFloat(string(line[1]), 64)
+	check.OK(p.t, err)
+	return value
 }
 
 // serves waits for the line with the base URL.

@@ -68,12 +68,22 @@ func (m *monitor) of(p *process) {
 	if p.office != nil {
 		m.Gauge("streams_open", streams, map[string]string{"kind": "board"}, func() float64 { return float64(p.office.Boards()) })
 	}
+	if p.certificate != nil {
+		m.Gauge("certificate_expiry_seconds", "Time until the certificate in use ends; 0: there is none.", nil, func() float64 { return secondsLeft(p.certificate.Ends()) })
+	}
 	if p.requests == nil {
 		return
 	}
 	const rows = "Rows of the log of requests: kept, or dropped for want of room."
 	m.Counter("request_log_rows_total", rows, map[string]string{"result": "kept"}, func() float64 { kept, _ := p.requests.Rows(); return float64(kept) })
 	m.Counter("request_log_rows_total", rows, map[string]string{"result": "dropped"}, func() float64 { _, dropped := p.requests.Rows(); return float64(dropped) })
+}
+
+func secondsLeft(ends time.Time) float64 {
+	if ends.IsZero() {
+		return 0
+	}
+	return env.Env{}.Until(ends).Seconds()
 }
 
 func number(ok bool) float64 {

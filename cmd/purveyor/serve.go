@@ -107,6 +107,7 @@ func (s settings) serve(d config.Database, open func(ctx context.Context, base s
 	if err != nil {
 		return errors.Join(err, door.Close(), db.Close())
 	}
+	process.certificate = door.certificate
 	begin(process, door.base)
 	return process.run(ctx, door)
 }
@@ -138,6 +139,7 @@ type process struct {
 	inbound        http.Handler
 	sandbox        http.Handler // the sandboxes' pages; nil: switched off
 	images         http.Handler // of the demo; nil otherwise
+	certificate    certified    // nil: without TLS
 	proxies        web.Proxies
 	// pay takes the money of a session of the sandbox, as its page does.
 	pay func(ctx context.Context, session string) (payment.Session, error)
