@@ -172,6 +172,34 @@ func TestImportKeepsWhatIsNotGiven(t *testing.T) {
 	}
 }
 
+// What has its values already is left as it is. Of a spreadsheet, texts are compared as it holds them.
+func TestImportLeavesTheSame(t *testing.T) {
+	existing := stored(orderIn(commerce.Paid, commerce.ByPickup, false), 5)
+	existing.Stores = []commerce.Store{{ID: "s", No: 3, Name: "S", Active: true, RadiusMiles: new(2.5)}}
+	existing.Categories = []commerce.Category{{ID: "c", Name: "C", Active: true}}
+	existing.Products[0].Description = "two\r\nlines "
+	was := existing.Stock[0]
+	same := ImportProduct{ID: "a", StoreID: "s", Name: was.Name, PriceCents: &was.PriceCents, Quantity: &was.Quantity, Description: &existing.Products[0].Description}
+	cell := same
+	cell.Name, cell.Description, cell.Images = "", new("two\nlines"), &[]string{}
+	for _, cmd := range []ImportCatalog{
+		{Stores: []ImportStore{{ID: "s", Name: "S", RadiusMiles: new(2.5)}}, Categories: []ImportCategory{{ID: "c", Name: "C"}}, Products: []ImportProduct{same}},
+		{Cells: true, Products: []ImportProduct{cell}},
+	} {
+		result, changes, err := cmd.Decide(fill(cmd.Needs(), existing), now)
+		if want := (ImportResult{CategoriesSame: len(cmd.Categories), StoresSame: len(cmd.Stores), ProductsSame: 1}); err != nil || result != want {
+			t.Errorf("%+v, %v; want %+v", result, err, want)
+		}
+		if len(changes.Stores)+len(changes.Categories)+len(changes.Products)+len(changes.Stock)+len(changes.StockMoves) > 0 {
+			t.Errorf("it changes %+v", changes)
+		}
+	}
+	strict := ImportCatalog{Products: []ImportProduct{cell}}
+	if result, _, err := strict.Decide(fill(strict.Needs(), existing), now); err != nil || result.ProductsUpdated != 1 {
+		t.Errorf("%+v, %v; the text differs", result, err)
+	}
+}
+
 func TestImportRefusesWhatDoesNotFit(t *testing.T) {
 	existing := stored(orderIn(commerce.Paid, commerce.ByPickup, false), 5)
 	existing.Stores = []commerce.Store{{ID: "s"}, {ID: "t"}}
