@@ -28,21 +28,29 @@ type keptAnswer struct {
 	set       storage.ReadSet
 	version   atomic.Int64 // the last storage.Version in which the answer was current
 	body      []byte
-	tag       etag       // of the body
-	documents []document // in the body of a page, in their order
-	orders    []orderDocument
+	tag       etag                                // of the body
+	documents []document[commerce.ProductVersion] // in the body of a page, in their order
+	orders    []document[storage.OrderVersion]
 }
 
-// orderDocument is one order in the body of a page. It ends before this byte.
-type orderDocument struct {
-	version storage.OrderVersion
+// document is one element in the body of a page, as it was in a version. It ends before this byte.
+type document[V comparable] struct {
+	version V
 	end     int
 }
 
-// document is one product in the body of a page. It ends before this byte.
-type document struct {
-	version commerce.ProductVersion
-	end     int
+// parts returns the documents of a kept page, which are used again in the page that replaces it.
+func parts[V comparable](body []byte, documents []document[V]) map[V][]byte {
+	if len(documents) == 0 {
+		return nil
+	}
+	parts, begin := make(map[V][]byte, len(documents)), 0
+	elements := body[len(body)-len(endOfPage)-documents[len(documents)-1].end:]
+	for _, d := range documents {
+		parts[d.version] = elements[begin:d.end:d.end]
+		begin = d.end + len(",")
+	}
+	return parts
 }
 
 func newAnswerCache(reader storage.Catalog, bytes int) *answerCache {

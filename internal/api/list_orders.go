@@ -41,7 +41,10 @@ func (a *API) listOrders(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	have := kept.orderParts()
+	var have storage.OrderDocuments
+	if kept != nil {
+		have = parts(kept.body, kept.orders)
+	}
 	page, err := a.reader.PartnerOrders(r.Context(), filter, have)
 	if err != nil {
 		return reply{}, err
@@ -63,8 +66,8 @@ func (a *API) listOrders(r *request) (reply, error) {
 }
 
 // appendOrders appends as many orders as there is room for, and at least one.
-func (a *API) appendOrders(b []byte, orders []storage.PartnerOrder, have storage.OrderDocuments, room int) ([]byte, []orderDocument) {
-	documents := make([]orderDocument, 0, len(orders))
+func (a *API) appendOrders(b []byte, orders []storage.PartnerOrder, have storage.OrderDocuments, room int) ([]byte, []document[storage.OrderVersion]) {
+	documents := make([]document[storage.OrderVersion], 0, len(orders))
 	for i, o := range orders {
 		before := len(b)
 		if i > 0 {
@@ -78,24 +81,9 @@ func (a *API) appendOrders(b []byte, orders []storage.PartnerOrder, have storage
 		if len(b) > room && i > 0 {
 			return b[:before], documents
 		}
-		documents = append(documents, orderDocument{o.Version, len(b)})
+		documents = append(documents, document[storage.OrderVersion]{o.Version, len(b)})
 	}
 	return b, documents
-}
-
-// orderParts returns the documents of a kept page of orders, which are used again in the
-// page that replaces it.
-func (a *keptAnswer) orderParts() storage.OrderDocuments {
-	if a == nil || len(a.orders) == 0 {
-		return nil
-	}
-	parts, begin := make(storage.OrderDocuments, len(a.orders)), 0
-	orders := a.body[len(a.body)-len(endOfPage)-a.orders[len(a.orders)-1].end:]
-	for _, d := range a.orders {
-		parts[d.version] = orders[begin:d.end:d.end]
-		begin = d.end + len(",")
-	}
-	return parts
 }
 
 // orderFilter reads the query. It also returns the effective filters as text.

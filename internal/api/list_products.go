@@ -36,7 +36,10 @@ func (a *API) listProducts(r *request) (reply, error) {
 		return reply{}, err
 	}
 	filter.Bytes = roomFor(filters)
-	have := kept.parts()
+	var have storage.Documents
+	if kept != nil {
+		have = parts(kept.body, kept.documents)
+	}
 	page, err := a.reader.ProductPage(r.Context(), filter, have)
 	if err != nil {
 		return reply{}, err
@@ -55,8 +58,8 @@ func (a *API) listProducts(r *request) (reply, error) {
 }
 
 // appendProducts appends as many products as there is room for, and at least one.
-func appendProducts(b []byte, items []commerce.Item, have storage.Documents, room int) ([]byte, []document) {
-	documents := make([]document, 0, len(items))
+func appendProducts(b []byte, items []commerce.Item, have storage.Documents, room int) ([]byte, []document[commerce.ProductVersion]) {
+	documents := make([]document[commerce.ProductVersion], 0, len(items))
 	for _, p := range items {
 		before, version := len(b), p.Version()
 		if before > 0 {
@@ -70,7 +73,7 @@ func appendProducts(b []byte, items []commerce.Item, have storage.Documents, roo
 		if len(b) > room && before > 0 {
 			return b[:before], documents
 		}
-		documents = append(documents, document{version, len(b)})
+		documents = append(documents, document[commerce.ProductVersion]{version, len(b)})
 	}
 	return b, documents
 }
@@ -86,21 +89,6 @@ func pageBody(name string, elements []byte, count int, cursor string, filters []
 	}
 	b = fmt.Appendf(b, `,"filters":%s,"%s":[`, filters, name)
 	return append(append(b, elements...), endOfPage...)
-}
-
-// parts returns the documents of a kept page, which are reused in the page that replaces
-// it.
-func (a *keptAnswer) parts() storage.Documents {
-	if a == nil || len(a.documents) == 0 {
-		return nil
-	}
-	parts, begin := make(storage.Documents, len(a.documents)), 0
-	products := a.body[len(a.body)-len(endOfPage)-a.documents[len(a.documents)-1].end:]
-	for _, d := range a.documents {
-		parts[d.version] = products[begin:d.end:d.end]
-		begin = d.end + len(",")
-	}
-	return parts
 }
 
 // productFilter reads the query. It also returns the effective filters as text.

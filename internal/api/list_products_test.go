@@ -29,7 +29,7 @@ func TestDocumentsOfPage(t *testing.T) {
 		list := items(n)
 		products, ends := appendProducts(nil, list, nil, maxPage)
 		body := pageBody("products", products, len(ends), "cursor", []byte(`{"active":"true"}`))
-		documents := (&keptAnswer{body: body, documents: ends}).parts()
+		documents := storage.Documents(parts(body, ends))
 		if !json.Valid(body) || len(documents) != n {
 			t.Errorf("%d products: %d documents of %s", n, len(documents), body)
 		}
