@@ -172,7 +172,7 @@ func (c UpsertProduct) merge(item commerce.Item, kind commerce.MoveKind, actor s
 		item.Product = commerce.Product{StoreID: c.StoreID, ID: c.ID, CreatedOn: now}
 		item.Stock = commerce.Stock{StoreID: c.StoreID, ProductID: c.ID, Active: true}
 	}
-	product, stock, was, facts := &item.Product, &item.Stock, item.Stock, item.Facts()
+	product, stock, was, before := &item.Product, &item.Stock, item.Stock, item
 	if c.Images != nil {
 		if err := product.CheckImages(*c.Images); err != nil {
 			return item, nil, err
@@ -191,7 +191,7 @@ func (c UpsertProduct) merge(item commerce.Item, kind commerce.MoveKind, actor s
 	set(&stock.SoldCount, c.SoldCount)
 	set(&stock.SoldCents, c.SoldCents)
 	stock.UpdatedOn = now
-	if c.Create || item.Facts() != facts {
+	if c.Create || !item.SameFacts(before) {
 		product.FactsOn = now
 	}
 	if !c.Create && stock.Quantity == was.Quantity {

@@ -4,12 +4,20 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 )
 
 // Facts is a digest of what people edit of a product. Sales and other stock moves do not
 // change it, so a form that carries it is stale only after an edit.
 func (p Item) Facts() string {
 	return digest(p.Stock.Name, p.Description, p.SKU, p.Stock.CategoryID, p.Stock.PriceCents, p.Stock.Active, p.Hot, p.FeaturedImage, fmt.Sprintf("%q", p.Images))
+}
+
+// SameFacts reports whether two products have the same Facts, without making the digests.
+func (p Item) SameFacts(q Item) bool {
+	return p.Stock.Name == q.Stock.Name && p.Description == q.Description && p.SKU == q.SKU && p.Stock.CategoryID == q.Stock.CategoryID &&
+		p.Stock.PriceCents == q.Stock.PriceCents && p.Stock.Active == q.Stock.Active && p.Hot == q.Hot && p.FeaturedImage == q.FeaturedImage &&
+		slices.Equal(p.Images, q.Images)
 }
 
 // Facts is a digest of what people edit of a category.
