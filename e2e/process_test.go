@@ -64,7 +64,12 @@ func start(t *testing.T, env []string, args ...string) *process {
 
 func startProgram(t *testing.T, path string, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(path, args...), done: make(chan struct{})}
+	return startCommand(t, exec.Command(path, args...), env)
+}
+
+func startCommand(t *testing.T, cmd *exec.Cmd, env []string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: cmd, done: make(chan struct{})}
 	p.cmd.Dir = t.TempDir()
 	p.cmd.Env = environment(append([]string{"PURVEYOR_WRITERS=3"}, env...)...) // several on a machine of two cores, too
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr

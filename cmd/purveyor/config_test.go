@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"regexp"
 	"testing"
 
@@ -35,5 +36,29 @@ func TestSecretsHaveTheirTag(t *testing.T) {
 	})
 	if found < 20 {
 		t.Errorf("%d secrets", found)
+	}
+}
+
+// The unit of systemd passes each secret of serve, if there is one, and no other.
+func TestUnitPassesSecrets(t *testing.T) {
+	text, err := os.ReadFile("../../deploy/systemd/purveyor.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	passed := map[string]bool{}
+	for _, name := range regexp.MustCompile(`(?m)^LoadCredential=(\w+)$`).FindAllStringSubmatch(string(text), -1) {
+		passed[name[1]] = true
+	}
+	for _, flag := range kong.Must(&serveCommand{}).Model.Flags {
+		if !flag.Tag.Has("secret") {
+			continue
+		}
+		if !passed[flag.Envs[0]] {
+			t.Errorf("the unit lacks LoadCredential=%s", flag.Envs[0])
+		}
+		delete(passed, flag.Envs[0])
+	}
+	for name := range passed {
+		t.Errorf("the unit passes %s, which is no secret of serve", name)
 	}
 }

@@ -70,7 +70,10 @@ func (s settings) openDoor(d config.Database) (_ door, err error) {
 			return door{}, err
 		}
 	}
-	if at.Listener, err = listen("--listen", s.Listen); err != nil {
+	if at.Listener, err = inherit(s.Server); err == nil && at.Listener == nil {
+		at.Listener, err = listen("--listen", s.Listen)
+	}
+	if err != nil {
 		return door{}, err
 	}
 	if s.TLSDomain != "" {

@@ -32,6 +32,8 @@ import (
 	"purveyor/internal/sweep"
 	"purveyor/internal/tracking"
 	"purveyor/internal/web"
+
+	"github.com/coreos/go-systemd/v22/daemon"
 )
 
 type serveCommand struct {
@@ -286,6 +288,7 @@ func (s *process) run(ctx context.Context, d door) error {
 	beside.Go(func() { sweep.Alarms(sweeping, env.Env{}, s.raiseAlarms) })
 	beside.Go(func() { s.askProviders(sweeping) })
 	beside.Go(func() { d.care(sweeping, s.proxies) })
+	beside.Go(func() { s.watchdog(sweeping) })
 	if s.requests != nil {
 		beside.Go(func() { s.requests.Run(sweeping) })
 	}
@@ -301,11 +304,13 @@ func (s *process) run(ctx context.Context, d door) error {
 
 	served := make(chan error, 1)
 	go func() { served <- d.serve(server, s.proxies) }()
+	tell(daemon.SdNotifyReady)
 	var err error
 	select {
 	case err = <-served:
 	case <-ctx.Done():
 		slog.Info("stopping")
+		tell(daemon.SdNotifyStopping)
 		s.stopping.Store(true)
 		time.Sleep(readinessDelay)
 		s.db.runner.EndWaits()
