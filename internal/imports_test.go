@@ -20,6 +20,7 @@ var arrows = map[string][]string{
 	"commerce":                  {},
 	"config":                    {"nearest"},
 	"certificate":               {"env"},
+	"backup":                    {},
 	"env":                       {},
 	"sweep":                     {"env", "commerce"},
 	"demo":                      {},

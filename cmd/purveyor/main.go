@@ -37,6 +37,7 @@ type cli struct {
 	Stock    stockCommand   `cmd:"" help:"Check the stock."`
 	Audit    auditCommand   `cmd:"" help:"Read who changed what."`
 	Copy     copyCommand    `cmd:"" help:"Copy a database into an empty one, of the other kind or the same: all of it, or nothing."`
+	Backup   backupCommand  `cmd:"" help:"Back a SQLite database up, and check backups."`
 	Settings configCommand  `cmd:"" name:"config" help:"Check and show the settings of a service."`
 	Migrate  migrateCommand `cmd:"" help:"Make the database, or bring it up to date; serve does the same."`
 	Version  versionCommand `cmd:"" help:"Print the version of the program."`

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,7 +31,7 @@ const (
 // another name, which the next copy uses again.
 func keepBefore(path string, number int, o Options) error {
 	to := path + beforeSuffix + strconv.Itoa(number)
-	if err := copyFile(path, to+partSuffix, o); err != nil {
+	if err := copyFile(context.Background(), path, to+partSuffix, o); err != nil {
 		return errors.Join(fmt.Errorf("copy the database to %s before its migration: %w", to, err), removeFile(to+partSuffix))
 	}
 	if err := os.Rename(to+partSuffix, to); err != nil {
@@ -47,7 +48,7 @@ func keepBefore(path string, number int, o Options) error {
 }
 
 // copyFile copies what is committed to a file that only the database's users can read.
-func copyFile(path, to string, o Options) error {
+func copyFile(ctx context.Context, path, to string, o Options) error {
 	if err := removeFile(to); err != nil {
 		return err
 	}
@@ -58,6 +59,7 @@ func copyFile(path, to string, o Options) error {
 	if err != nil {
 		return err
 	}
+	conn.SetInterrupt(ctx.Done())
 	err = sqlitex.ExecuteTransient(conn.Conn, "VACUUM INTO ?", &sqlitex.ExecOptions{Args: []any{logURI(to)}})
 	if err = errors.Join(err, conn.Close()); err != nil {
 		return err

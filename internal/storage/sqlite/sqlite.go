@@ -167,10 +167,14 @@ func patiently(o Options, f func() error) error {
 }
 
 func connect(path string, o Options, reader bool, cacheKiB int) (*connection, error) {
+	return connectTo(logURI(path), sqlite.OpenReadWrite|sqlite.OpenCreate|sqlite.OpenURI, o, reader, cacheKiB)
+}
+
+func connectTo(uri string, flags sqlite.OpenFlags, o Options, reader bool, cacheKiB int) (*connection, error) {
 	if err := registerLogFiles(); err != nil {
 		return nil, err
 	}
-	driver, err := sqlite.OpenConn(logURI(path), sqlite.OpenReadWrite|sqlite.OpenCreate|sqlite.OpenURI)
+	driver, err := sqlite.OpenConn(uri, flags)
 	if err != nil {
 		return nil, err
 	}
