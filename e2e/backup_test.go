@@ -110,3 +110,28 @@ func TestKilledBackup(t *testing.T) {
 		t.Errorf("left: %q (%v)", part, err)
 	}
 }
+
+// The metrics of a service have the last backup: none, a sound one, one that failed since.
+func TestBackupMetrics(t *testing.T) {
+	t.Parallel()
+	s, to := newShop(t), t.TempDir()
+	p, _ := s.serve("--metrics-listen", "127.0.0.1:0", "--backup-dir", to)
+	scrape := monitorOf(p)
+	shows := func(when, line string, want bool) {
+		t.Helper()
+		if text := scrape(t); strings.Contains(text, "\npurveyor_"+line) != want {
+			t.Errorf("%s: %q is there: %v", when, line, !want)
+		}
+	}
+	shows("at first", `backup_ok{kind="backup"} 0`, true)
+	shows("at first", "backup_age_seconds", false)
+	s.operate("backup", "--to", to).ok(t)
+	shows("after a backup", `backup_ok{kind="backup"} 1`, true)
+	shows("after a backup", `backup_age_seconds{kind="backup"} `, true)
+	shows("after a backup", `backup_ok{kind="replica"}`, false)
+	operate(t, "backup", "verify", s.file("text.db", "no database"), "--record", to).refused(t, 1)
+	shows("after a replica that is not sound", `backup_ok{kind="replica"} 0`, true)
+	shows("after a replica that is not sound", `backup_ok{kind="backup"} 1`, true)
+	p.stop()
+	s.operate("serve", "--listen", "127.0.0.1:0", "--backup-dir", filepath.Join(to, "no")).refused(t, 1, "--backup-dir", "no such file")
+}

@@ -23,10 +23,16 @@ import (
 type monitor struct {
 	*metrics.Metrics
 	listener net.Listener
+	backups  string // a folder; empty: it is not watched
 }
 
 // newMonitor makes the monitor; nil: none is asked for.
 func newMonitor(c config.Server) (*monitor, error) {
+	if c.BackupDir != "" {
+		if err := isFolder("--backup-dir", c.BackupDir); err != nil {
+			return nil, err
+		}
+	}
 	if c.MetricsListen == "" {
 		return nil, nil
 	}
@@ -35,7 +41,7 @@ func newMonitor(c config.Server) (*monitor, error) {
 		return nil, fmt.Errorf("--metrics-listen: %w", err)
 	}
 	b := thisBuild()
-	return &monitor{metrics.New(env.Env{}, metrics.Build{Version: b.Version, Commit: b.Commit, Schema: b.Schema}), l}, nil
+	return &monitor{metrics.New(env.Env{}, metrics.Build{Version: b.Version, Commit: b.Commit, Schema: b.Schema}), l, c.BackupDir}, nil
 }
 
 // ofDatabase counts what the database does.
@@ -70,6 +76,9 @@ func (m *monitor) of(p *process) {
 	}
 	if p.certificate != nil {
 		m.Gauge("certificate_expiry_seconds", "Time until the certificate in use ends; 0: there is none.", nil, func() float64 { return secondsLeft(p.certificate.Ends()) })
+	}
+	if m.backups != "" {
+		m.Backups((&backupWatch{dir: m.backups}).read)
 	}
 	if p.requests == nil {
 		return

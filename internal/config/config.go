@@ -56,6 +56,7 @@ type Server struct {
 	PublicURL string `help:"The service's address from outside; default: https and the name of --tls-domain, or the address it listens on." env:"PURVEYOR_PUBLIC_URL" placeholder:"URL"`
 	// MetricsListen is for operators alone.
 	MetricsListen string `help:"Address to serve metrics, profiles and the state of the process on, for operators alone; it must not be reached from outside." env:"PURVEYOR_METRICS_LISTEN" placeholder:"HOST:PORT"`
+	BackupDir     string `help:"The folder of purveyor backup --to: metrics tell how old the newest backup is, and whether it is sound." env:"PURVEYOR_BACKUP_DIR" placeholder:"DIR"`
 	CacheMiB      int    `help:"Memory for answers about products and for stores, in MiB." default:"16" env:"PURVEYOR_CACHE_MIB" name:"cache-mib"`
 	Writers       int    `help:"How many batches are written to PostgreSQL at a time; SQLite has one writer. 0: one for each processor core but one." default:"0" env:"PURVEYOR_WRITERS"`
 
