@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 
 	"purveyor/internal/commerce"
@@ -25,10 +26,7 @@ func (c auditList) Run(ctx context.Context, db *database) error {
 	if err != nil {
 		return err
 	}
-	stores := rowsOf("", func(after string) ([]commerce.Store, error) {
-		return db.Reader().Stores(ctx, storage.StoreFilter{After: after, Limit: pageSize})
-	}, func(s commerce.Store) string { return s.ID })
-	for store, err := range stores {
+	for store, err := range storesOf(ctx, db.Reader()) {
 		if err != nil {
 			return err
 		}
@@ -48,6 +46,22 @@ func (c auditList) Run(ctx context.Context, db *database) error {
 		printf("no entries\n")
 	}
 	return nil
+}
+
+// storesOf reads all stores, those that sell before those that do not.
+func storesOf(ctx context.Context, r storage.Reader) iter.Seq2[commerce.Store, error] {
+	return func(yield func(commerce.Store, error) bool) {
+		for _, active := range []bool{true, false} {
+			read := func(after string) ([]commerce.Store, error) {
+				return r.Stores(ctx, storage.StoreFilter{Active: active, After: after, Limit: pageSize})
+			}
+			for s, err := range rowsOf("", read, func(s commerce.Store) string { return s.ID }) {
+				if !yield(s, err) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func (c auditList) limit() int { return max(c.Limit, 1) }

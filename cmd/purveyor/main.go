@@ -24,6 +24,7 @@ type cli struct {
 	Demo     demoCommand    `cmd:"" help:"Serve a demo: stores, a catalog and a partner in a new database that is deleted at the end."`
 	Import   importCommand  `cmd:"" help:"Create or update stores, categories and products from a file: all of it, or nothing."`
 	Export   exportCommand  `cmd:"" help:"Write stores, categories and products as a file that import takes."`
+	Order    orderCommand   `cmd:"" help:"Show orders, explain them, and move them on, each act with an audit entry."`
 	Store    storeCommand   `cmd:"" help:"Change stores."`
 	Partner  partnerCommand `cmd:"" help:"Create and manage partners and their keys."`
 	User     userCommand    `cmd:"" help:"Create and manage users of the back office."`

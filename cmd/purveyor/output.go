@@ -61,9 +61,13 @@ func (c cleaned) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// printJSON writes v to standard output as one line of JSON, for programs. It does
-// not clean texts, so v must not contain foreign ones.
-func printJSON(v any) error { return json.NewEncoder(os.Stdout).Encode(v) }
+// printJSON writes v to standard output as one line of JSON, for programs. On a terminal,
+// control characters are removed.
+func printJSON(v any) error {
+	e := json.NewEncoder(standardOutput())
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
 
 // table prints rows in columns. A cell stays on its line even if its text has line breaks.
 type table struct{ w *tabwriter.Writer }

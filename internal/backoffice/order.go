@@ -2,6 +2,7 @@ package backoffice
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"html/template"
 	"slices"
@@ -173,8 +174,17 @@ func (v *visit) shownLines(o commerce.Order) (list []shownLine, err error) {
 const timelineRoom = 500
 
 // facts reads all that the page of an order shows.
-func (v *visit) facts(o commerce.Order) (f orderFacts, err error) {
-	ctx, r, key := v.Context(), v.o.reads, o.Key()
+func (v *visit) facts(o commerce.Order) (orderFacts, error) {
+	f, err := readFacts(v.Context(), v.o.reads, o)
+	if err == nil {
+		f.Calls, err = v.callsOf(o)
+	}
+	return f, err
+}
+
+// readFacts reads what the database has about an order.
+func readFacts(ctx context.Context, r Reads, o commerce.Order) (f orderFacts, err error) {
+	key := o.Key()
 	f.Order = o
 	read := func(step func() error) {
 		if err == nil {
@@ -201,9 +211,8 @@ func (v *visit) facts(o commerce.Order) (f orderFacts, err error) {
 		}
 		return
 	})
-	read(func() (err error) { f.Webhooks, err = v.webhooksOf(f); return })
-	read(func() (err error) { f.Audit, err = v.auditOf(f); return })
-	read(func() (err error) { f.Calls, err = v.callsOf(o); return })
+	read(func() (err error) { f.Webhooks, err = webhooksOf(ctx, r, f); return })
+	read(func() (err error) { f.Audit, err = auditOf(ctx, r, f); return })
 	return f, err
 }
 
@@ -221,12 +230,12 @@ const batchRoom = 1000
 
 // webhooksOf reads the webhook events of an order with their attempts. The ids of events begin
 // with the time of their batch, which the timeline has, so that no index by order is needed.
-func (v *visit) webhooksOf(f orderFacts) (list []sentEvent, err error) {
+func webhooksOf(ctx context.Context, r Reads, f orderFacts) (list []sentEvent, err error) {
 	if f.Order.PartnerID == "" {
 		return nil, nil
 	}
 	for _, at := range timesOf(f.Timeline) {
-		page, err := v.o.reads.EventPage(v.Context(), storage.EventFilter{PartnerID: f.Order.PartnerID, Limit: batchRoom,
+		page, err := r.EventPage(ctx, storage.EventFilter{PartnerID: f.Order.PartnerID, Limit: batchRoom,
 			After: commerce.NewID(commerce.PrefixEvent, at, commerce.Entropy{}), Before: commerce.NewID(commerce.PrefixEvent, at+1, commerce.Entropy{})})
 		if err != nil {
 			return nil, err
@@ -235,7 +244,7 @@ func (v *visit) webhooksOf(f orderFacts) (list []sentEvent, err error) {
 			if e.OrderID != f.Order.ID {
 				continue
 			}
-			attempts, err := v.o.reads.Attempts(v.Context(), e.Key())
+			attempts, err := r.Attempts(ctx, e.Key())
 			if err != nil {
 				return nil, err
 			}
@@ -250,7 +259,7 @@ const auditAtOnce = 10
 
 // auditOf reads what people did with an order: their acts stand in the log at the times of the
 // changes that they made.
-func (v *visit) auditOf(f orderFacts) (list []commerce.AuditEntry, err error) {
+func auditOf(ctx context.Context, r Reads, f orderFacts) (list []commerce.AuditEntry, err error) {
 	times := []commerce.Millis{}
 	for _, e := range f.Timeline {
 		if byPerson(e.Actor) {
@@ -268,7 +277,7 @@ func (v *visit) auditOf(f orderFacts) (list []commerce.AuditEntry, err error) {
 	slices.Sort(times)
 	for _, at := range slices.Compact(times) {
 		for before := commerce.NewID(commerce.PrefixAudit, at+1, commerce.Entropy{}); before != ""; {
-			page, err := v.o.reads.Audit(v.Context(), f.Order.StoreID, before, auditAtOnce)
+			page, err := r.Audit(ctx, f.Order.StoreID, before, auditAtOnce)
 			if err != nil {
 				return nil, err
 			}

@@ -40,6 +40,7 @@ var (
 
 const (
 	humans  = "partner member staff"
+	shell   = humans + " operator"
 	outside = "provider system"
 	unended = "pending_payment failed_payment paid processed shipped out_for_delivery ready_for_pickup refund_requested"
 )
@@ -49,13 +50,13 @@ var lifecycleRows = []lifecycleRow{
 	{commerce.Report, humans, "-", commerce.Processed, "", takes, "order.processed POST order.accepted"},
 	{commerce.PaymentSucceeded, outside, "pending_payment", commerce.Paid, "", none, "order.paid POST order.paid mail_order_paid text_order_paid"},
 	{commerce.PaymentSessionFailed, "system operator", "pending_payment", commerce.FailedPayment, "", none, "order.failed_payment"},
-	{commerce.Confirm, humans, "paid", commerce.Processed, "", takes, "order.processed POST order.processed"},
+	{commerce.Confirm, shell, "paid", commerce.Processed, "", takes, "order.processed POST order.processed"},
 	{commerce.CourierCreated, outside, "processed", commerce.Shipped, commerce.ByDelivery, none, "delivery.shipped POST order.shipped"},
 	{commerce.CourierPickedUp, outside, "shipped", commerce.OutForDelivery, commerce.ByDelivery, none, "delivery.out_for_delivery POST order.out_for_delivery"},
 	{commerce.CourierDelivered, outside, "shipped out_for_delivery", commerce.Delivered, commerce.ByDelivery, none, "delivery.delivered POST order.delivered"},
-	{commerce.MarkReady, humans, "processed", commerce.ReadyForPickup, commerce.ByPickup, none, "order.ready_for_pickup POST order.ready_for_pickup mail_order_ready"},
-	{commerce.MarkPickedUp, humans, "ready_for_pickup", commerce.PickedUp, commerce.ByPickup, none, "order.picked_up POST order.picked_up"},
-	{commerce.Cancel, humans, unended, commerce.Cancelled, "", restores, "order.cancelled POST order.cancelled"},
+	{commerce.MarkReady, shell, "processed", commerce.ReadyForPickup, commerce.ByPickup, none, "order.ready_for_pickup POST order.ready_for_pickup mail_order_ready"},
+	{commerce.MarkPickedUp, shell, "ready_for_pickup", commerce.PickedUp, commerce.ByPickup, none, "order.picked_up POST order.picked_up"},
+	{commerce.Cancel, shell, unended, commerce.Cancelled, "", restores, "order.cancelled POST order.cancelled"},
 	{commerce.RefundInFull, outside, unended + " delivered picked_up cancelled", commerce.Refunded, "", restoresUnhanded, "order.refunded POST order.refunded"},
 	{commerce.RefundCameBack, outside, "refunded", commerce.Shipped, "", none, "order.note POST order.refund_failed"},
 	{commerce.RequestRefund, "staff", "paid processed shipped out_for_delivery delivered ready_for_pickup picked_up", commerce.RefundRequested, "", none, "order.refund_requested"},

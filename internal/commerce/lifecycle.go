@@ -123,6 +123,7 @@ type Transition struct {
 
 var (
 	people    = []ActorKind{ActorPartner, ActorMember, ActorStaff}
+	handlers  = append(people[:len(people):len(people)], ActorOperator)
 	providers = []ActorKind{ActorProvider, ActorSystem} // a callback, or a job that asks the provider
 )
 
@@ -138,7 +139,7 @@ var Lifecycle = []Transition{
 		Jobs: []JobKind{JobMailPaid, JobTextPaid}},
 	{Trigger: PaymentSessionFailed, By: []ActorKind{ActorSystem, ActorOperator}, From: []OrderStatus{PendingPayment}, To: FailedPayment,
 		Stock: ReleasesStock, Timeline: TimelineFailedPayment},
-	{Trigger: Confirm, By: people, From: []OrderStatus{Paid}, To: Processed,
+	{Trigger: Confirm, By: handlers, From: []OrderStatus{Paid}, To: Processed,
 		Stock: DeductsStock, Timeline: TimelineProcessed, Webhook: WebhookProcessed},
 	{Trigger: CourierCreated, By: providers, From: []OrderStatus{Processed}, To: Shipped, Beneath: true, Only: ByDelivery,
 		Timeline: TimelineShipped, Webhook: WebhookShipped},
@@ -146,11 +147,11 @@ var Lifecycle = []Transition{
 		Timeline: TimelineOutForDelivery, Webhook: WebhookOutForDelivery},
 	{Trigger: CourierDelivered, By: providers, From: []OrderStatus{Shipped, OutForDelivery}, To: Delivered, Beneath: true, Only: ByDelivery,
 		Timeline: TimelineDelivered, Webhook: WebhookDelivered},
-	{Trigger: MarkReady, By: people, From: []OrderStatus{Processed}, To: ReadyForPickup, Only: ByPickup,
+	{Trigger: MarkReady, By: handlers, From: []OrderStatus{Processed}, To: ReadyForPickup, Only: ByPickup,
 		Timeline: TimelineReadyForPickup, Webhook: WebhookReadyForPickup, Jobs: []JobKind{JobMailReady}},
-	{Trigger: MarkPickedUp, By: people, From: []OrderStatus{ReadyForPickup}, To: PickedUp, Only: ByPickup,
+	{Trigger: MarkPickedUp, By: handlers, From: []OrderStatus{ReadyForPickup}, To: PickedUp, Only: ByPickup,
 		Timeline: TimelinePickedUp, Webhook: WebhookPickedUp},
-	{Trigger: Cancel, By: people,
+	{Trigger: Cancel, By: handlers,
 		From: []OrderStatus{PendingPayment, FailedPayment, Paid, Processed, Shipped, OutForDelivery, ReadyForPickup, RefundRequested},
 		To:   Cancelled, Stock: RestoresStock, Timeline: TimelineCancelled, Webhook: WebhookCancelled},
 	{Trigger: RefundInFull, By: providers,

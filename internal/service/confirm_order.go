@@ -41,7 +41,11 @@ func (s *Service) advance(ctx context.Context, by Caller, d deed, cmd commit.Com
 		return out, err
 	}
 	out.Result, out.Replayed = Advanced{done.Order, done.Order}, done.Replay
-	if jobs := awaited(asked); len(jobs) > 0 {
+	switch jobs := awaited(asked); {
+	case len(jobs) == 0:
+	case s.o.Jobs == nil: // a shell leaves them to a running service
+		out.Pending = &Pending{}
+	default:
 		out.Result.Now, out.Pending = s.awaitCourier(ctx, by, done.Order, jobs)
 	}
 	return out, nil

@@ -58,8 +58,9 @@ type Service struct {
 type Options struct {
 	Env env.Env
 	Now func() time.Time // nil: that of Env
-	// Jobs runs a job while its caller waits. Calls whose answer a job decides require
-	// it: no worker starts such a job before its lease ends.
+	// Jobs runs a job while its caller waits. Calls with an idempotency key whose answer a
+	// job decides require it: no worker starts such a job before its lease ends. nil: no call
+	// waits, and the jobs are left to a running service.
 	Jobs Finisher
 	// Answers makes the answers that jobs decide. Required by GiveUpJob, and by the use
 	// cases that record jobs for which calls wait.
