@@ -45,12 +45,12 @@ func (c orderPickedUp) Run(ctx context.Context, db *database) error {
 
 // forReason is the part of a command that takes something away.
 type forReason struct {
-	Reason string `help:"The reason, which the order's history and the audit show." required:"" placeholder:"TEXT"`
+	Reason string `help:"The reason, which the order's history shows." required:"" placeholder:"TEXT"`
 }
 
 func (c *forReason) prepare() error {
 	if c.Reason = commerce.CleanText(strings.TrimSpace(c.Reason), commerce.MaxNote); c.Reason == "" {
-		return errors.New("--reason: say why; the order's history and the audit show it")
+		return errors.New("--reason: say why; the order's history shows it")
 	}
 	return nil
 }
