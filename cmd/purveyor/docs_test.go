@@ -143,7 +143,7 @@ var (
 	aCommand  = regexp.MustCompile(`(?:^|[\s;])(?:\./)?purveyor((?: [a-z][a-z-]*)+)`)
 	// otherProgram matches lines that run other programs, which have flags of their
 	// own.
-	otherProgram = regexp.MustCompile(`^(pg_|createdb|curl|sqlite3|npm|npx|docker|openssl|git|systemctl|setfacl)`)
+	otherProgram = regexp.MustCompile(`^(pg_|createdb|curl|sqlite3|npm|npx|docker|openssl|git|systemctl|systemd-run|setfacl)`)
 )
 
 // Commands, flags and environment variables in documents exist.
