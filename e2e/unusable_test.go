@@ -216,7 +216,7 @@ func TestMissingDatabase(t *testing.T) {
 	check.OK(t, os.WriteFile(path, nil, 0o600))
 	operate(t, "partner", "list", "--database", "sqlite:"+path).refused(t, 1, path, "empty", "purveyor migrate")
 	catalog := filepath.Join(t.TempDir(), "catalog.json")
-	check.OK(t, os.WriteFile(catalog, []byte("{}"), 0o600))
+	check.OK(t, os.WriteFile(catalog, []byte(`{"stores": []}`), 0o600))
 	for name, command := range map[string][]string{"migrated": {"migrate"}, "imported": {"import", catalog}, "partner": {"partner", "create", "--name", "X"}} {
 		operate(t, append(command, "--database", "sqlite:"+filepath.Join(dir, name))...).ok(t)
 	}
