@@ -66,11 +66,16 @@ func TestMetrics(t *testing.T) {
 func TestMetricsOfPostgreSQL(t *testing.T) {
 	t.Parallel()
 	p, _ := serve(t, pg.Shared(t).Database(t), "--metrics-listen", "127.0.0.1:0")
-	scrape := monitorOf(p)
+	page, scrape := operatorsPages(p), monitorOf(p)
 	check.Eventually(t, patience, pollPause, "gauges of PostgreSQL", func() bool {
 		text := scrape(t)
 		return strings.Contains(text, `purveyor_postgres_connections{state="max"} `) && strings.Contains(text, "purveyor_postgres_wait_duration_seconds_count ") && strings.Contains(text, "purveyor_database_up 1")
 	})
+	for _, line := range []string{"ok   the database answers reads", "ok   the database takes writes", "ok   migrations: the schema is number ", "ok   jobs: 0 waiting", "ok   clock: "} {
+		if state := page(t, "/readyz?verbose=1"); !strings.Contains(state, line) {
+			t.Errorf("no line %q in\n%s", line, state)
+		}
+	}
 	if text := scrape(t); strings.Contains(text, "sqlite") || strings.Contains(text, "disk_free") {
 		t.Error("there are metrics of SQLite")
 	}
@@ -78,8 +83,14 @@ func TestMetricsOfPostgreSQL(t *testing.T) {
 
 // monitorOf returns a function that reads the metrics of a process.
 func monitorOf(p *process) (scrape func(t *testing.T) string) {
-	line := regexp.MustCompile(`msg=metrics url=(\S+)`)
-	return func(t *testing.T) string {
+	page := operatorsPages(p)
+	return func(t *testing.T) string { t.Helper(); return page(t, "/metrics") }
+}
+
+// operatorsPages returns a function that reads a page of what a process serves for operators.
+func operatorsPages(p *process) func(t *testing.T, path string) string {
+	line := regexp.MustCompile(`msg=metrics url=(\S+)/metrics`)
+	return func(t *testing.T, path string) string {
 		t.Helper()
 		var url string
 		check.Eventually(t, patience, pollPause, "the address of the metrics", func() bool {
@@ -88,7 +99,7 @@ func monitorOf(p *process) (scrape func(t *testing.T) string) {
 			}
 			return url != ""
 		})
-		answer, err := http.Get(url)
+		answer, err := http.Get(url + path)
 		check.OK(t, err)
 		defer answer.Body.Close()
 		text, err := io.ReadAll(answer.Body)

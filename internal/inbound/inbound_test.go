@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -45,7 +46,10 @@ func (c *counted) Read(b []byte) (int, error) {
 // of its provider is not handed on.
 func TestCallbacksAreBounded(t *testing.T) {
 	q := &quiet{}
-	handler := web.Trace(env.Env{}, slog.New(slog.DiscardHandler), New(env.Env{}, nil, map[string]payment.Processor{"quiet": q}, nil))
+	in := New(env.Env{}, nil, map[string]payment.Processor{"quiet": q}, nil)
+	took := map[string]int{}
+	in.Took = func(provider, result string) { took[provider+" "+result]++ }
+	handler := web.Trace(env.Env{}, slog.New(slog.DiscardHandler), in)
 	for _, c := range []struct {
 		header string
 		size   int
@@ -69,5 +73,8 @@ func TestCallbacksAreBounded(t *testing.T) {
 		if w.Code != c.status || !strings.Contains(w.Body.String(), c.says) || (body.read > 0) != c.read || (q.read > before) != (c.status == 200) {
 			t.Errorf("%+v: %d %s, %d bytes were read", c, w.Code, w.Body, body.read)
 		}
+	}
+	if want := map[string]int{"quiet bad_signature": 2}; !maps.Equal(took, want) {
+		t.Errorf("counted %v, want %v", took, want)
 	}
 }

@@ -516,7 +516,7 @@ func after(d time.Duration) {
 func TestFailedTriesAreReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
-		var told []string
+		var told, counted []string
 		records := 0
 		kind := Kind{Width: 1, Do: func(_ context.Context, j commerce.Job) Outcome {
 			if j.Owner == "panics" {
@@ -540,6 +540,8 @@ func TestFailedTriesAreReported(t *testing.T) {
 		r := handling("me", Options{Queue: s, Ledger: s, Panicked: s.panicked, Kinds: map[commerce.JobKind]Kind{work: kind},
 			Failed: func(job commerce.Job, err error, dead bool) {
 				told = append(told, fmt.Sprint(job.Owner, ": ", err, " ", dead))
+			}, Tried: func(kind commerce.JobKind, result Result, _ time.Duration) {
+				counted = append(counted, string(kind)+" "+string(result))
 			}})
 		r.Run()
 		for _, owner := range []string{"works", "unread", "fails", "panics"} {
@@ -549,6 +551,9 @@ func TestFailedTriesAreReported(t *testing.T) {
 		r.Stop(t.Context())
 		if want := []string{"fails: no answer true", "panics: panic: oh false"}; !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q", told, want)
+		}
+		if want := []string{"work done", "work gave_up", "work failed"}; !slices.Equal(counted, want) {
+			t.Errorf("counted %q, want %q", counted, want)
 		}
 	})
 }
