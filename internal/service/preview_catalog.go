@@ -45,6 +45,9 @@ type previewed[R any] struct {
 	difference *schema.Difference
 }
 
+// Inner is the command whose changes are previewed.
+func (p previewed[R]) Inner() any { return p.Command }
+
 // Decide implements commit.Command.
 func (p previewed[R]) Decide(rows *commerce.Rows, now commerce.Millis) (R, commerce.Changes, error) {
 	result, changes, err := p.Command.Decide(rows, now)
