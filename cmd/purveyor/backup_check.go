@@ -105,16 +105,11 @@ func describe(ctx context.Context, db *database, r *backup.Report) (err error) {
 // newestOrder is the newest order of all stores; nil: there is none.
 func newestOrder(ctx context.Context, r storage.Reader) (*backup.Order, error) {
 	f := storage.OrderFilter{Stores: []storage.OrderStore{}, Limit: 1, Examine: 1000}
-	for _, active := range []bool{true, false} {
-		read := func(after string) ([]commerce.Store, error) {
-			return r.Stores(ctx, storage.StoreFilter{Active: active, After: after, Limit: pageSize})
+	for s, err := range storesOf(ctx, r) {
+		if err != nil {
+			return nil, err
 		}
-		for s, err := range rowsOf("", read, func(s commerce.Store) string { return s.ID }) {
-			if err != nil {
-				return nil, err
-			}
-			f.Stores = append(f.Stores, storage.OrderStore{ID: s.ID, No: s.No})
-		}
+		f.Stores = append(f.Stores, storage.OrderStore{ID: s.ID, No: s.No})
 	}
 	page, err := r.OrderPage(ctx, f)
 	if err != nil || len(page.Orders) == 0 {

@@ -20,8 +20,7 @@ type configCheckCommand struct {
 	settings
 }
 
-// Run checks everything that can be known without a database and without a network; `doctor` does
-// the rest.
+// Run checks everything that can be known without a database and without a network.
 func (c configCheckCommand) Run(sources *config.Sources) error {
 	problems := linesOf(errors.Join(sources.Problems(), c.Database.Check(), c.settings.check(c.Database)))
 	problems = append(problems, sources.Unknown()...)

@@ -135,10 +135,14 @@ func (s shownOrder) print(o commerce.Order) error {
 	for _, r := range s.Refunds {
 		printf("refund      %s  %s  %s  %s\n", r.ID, r.AmountCents.Dollars(), r.State, oneLine.Replace(strings.TrimSpace(r.Reason+"  "+r.Error)))
 	}
+	s.printAttention()
+	return nil
+}
+
+func (s shownOrder) printAttention() {
 	for _, a := range s.Attention {
 		printf("attention   %s since %s: %s\n            %s. %s\n", a.Code, moment(a.Since), a.Means, oneLine.Replace(strings.TrimSuffix(a.Detail, ".")), a.Step)
 	}
-	return nil
 }
 
 // printPossible prints what may be done next: the command, where there is one.
@@ -178,9 +182,7 @@ func (c orderExplain) Run(ctx context.Context, db *database) error {
 	}
 	printf("order       %s\nstands      %s\n\n", o.ID, oneLine.Replace(s.Situation))
 	s.tell()
-	for _, a := range s.Attention {
-		printf("attention   %s since %s: %s\n            %s. %s\n", a.Code, moment(a.Since), a.Means, oneLine.Replace(strings.TrimSuffix(a.Detail, ".")), a.Step)
-	}
+	s.printAttention()
 	for _, j := range s.Jobs {
 		printf("job         %s  %s  %s  failed tries %d  next %s  %s\n", j.ID, j.Kind, j.State, j.Tries, j.Next, oneLine.Replace(j.Error))
 	}

@@ -34,21 +34,21 @@ const (
 
 // gauges are what is read from the database again and again.
 type gauges struct {
-	up, bytes, free, clock                 prometheus.Gauge
-	wal                                    prometheus.Gauge
-	connections                            *prometheus.GaugeVec
-	lag                                    prometheus.Gauge
-	jobs, oldest                           *prometheus.GaugeVec
-	endpoints, failing                     *prometheus.GaugeVec
-	refunds, oldestRefund                  prometheus.Gauge
-	open, oldestOpen, attention            *prometheus.GaugeVec
-	oldestAttention                        prometheus.Gauge
-	registry                               *prometheus.Registry
-	sqlite, postgres, standby, freeIsKnown bool
+	up, bytes, free, clock       prometheus.Gauge
+	wal                          prometheus.Gauge
+	connections                  *prometheus.GaugeVec
+	lag                          prometheus.Gauge
+	jobs, oldest                 *prometheus.GaugeVec
+	endpoints, failing           *prometheus.GaugeVec
+	refunds, oldestRefund        prometheus.Gauge
+	open, oldestOpen, attention  *prometheus.GaugeVec
+	oldestAttention              prometheus.Gauge
+	registry                     *prometheus.Registry
+	sqlite, standby, freeIsKnown bool // standby and freeIsKnown: their gauges are shown
 }
 
 func (m *Metrics) gauges(sqlite bool) *gauges {
-	g := &gauges{registry: m.registry, sqlite: sqlite, postgres: !sqlite}
+	g := &gauges{registry: m.registry, sqlite: sqlite}
 	one := func(name, help string) prometheus.Gauge {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Name: prefix + name, Help: help})
 	}

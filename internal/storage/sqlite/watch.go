@@ -13,13 +13,12 @@ import (
 
 // Vitals implements storage.Engine. It looks at the files alone.
 func (e *Engine) Vitals(context.Context) (storage.Vitals, error) {
-	file, err := sizeOf(e.path)
-	log, err2 := sizeOf(e.path + "-wal")
+	file, log, err := Size(e.path)
 	v := storage.Vitals{Bytes: file + log, LogBytes: log}
 	if free := freeSpace(e.path); free != math.MaxInt64 {
 		v.FreeBytes = free
 	}
-	return v, errors.Join(err, err2)
+	return v, err
 }
 
 // sizeOf is the size of a file; 0 for one that is not there.
