@@ -10,8 +10,8 @@ import (
 // stages are the script.
 var stages = slices.Concat(callStages, mannerStages, webhookStages, storyStages, repairStages)
 
-// keyed are the operations whose calls need an Idempotency-Key. Without one, a call that is repeated sells, refunds or
-// counts goods once more.
+// keyed are the operations that need an Idempotency-Key. A call that is repeated without a key sells, refunds or counts
+// goods once more.
 var keyed = []string{"reportOrder", "createCheckoutSession", "cancelOrder", "refundOrder", "adjustInventory"}
 
 var callStages = []stage{

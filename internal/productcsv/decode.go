@@ -53,8 +53,8 @@ type File struct {
 	More     bool // the file has more problems than are listed
 }
 
-// Decode reads a file that a browser sent. storeID is the store of products whose line names
-// none. It lists every problem that the file alone shows.
+// Decode reads a file that a browser sent, and lists every problem that the file alone shows.
+// Products are in the store storeID, unless their line has another store.
 func Decode(data []byte, storeID string) File {
 	if len(data) > MaxBytes {
 		d := decoder{}
@@ -66,7 +66,7 @@ func Decode(data []byte, storeID string) File {
 
 // Options of a file of any length.
 type Options struct {
-	StoreID      string // of products whose line names none
+	StoreID      string // of products whose line has no store
 	NeedIDs      bool   // a product without an id is a problem, and no new product
 	AllowUnknown bool   // ignore columns that are not known
 }

@@ -58,9 +58,9 @@ type Service struct {
 type Options struct {
 	Env env.Env
 	Now func() time.Time // nil: that of Env
-	// Jobs runs a job while its caller waits. Calls with an idempotency key whose answer a
-	// job decides require it: no worker starts such a job before its lease ends. nil: no call
-	// waits, and the jobs are left to a running service.
+	// Jobs runs a job while its caller waits; no worker starts such a job before its lease
+	// ends. A call with an idempotency key needs it if a job decides the answer. Nil: no call
+	// waits, and a running service does the jobs.
 	Jobs Finisher
 	// Answers makes the answers that jobs decide. Required by GiveUpJob, and by the use
 	// cases that record jobs for which calls wait.

@@ -15,7 +15,7 @@ import (
 // "content", inside the layout of pages/layout.html. They also have the templates of Parts and,
 // if there is one, of pages/parts.html.
 //
-// A template is made when its page is first asked for. Together they are a quarter of what a
+// A template is made when its page is first asked for. Together they are a fifth of what a
 // service keeps in memory that only answers partners, and in many small pieces, over which each
 // collection of garbage goes.
 type Pages struct {
