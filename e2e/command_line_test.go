@@ -62,6 +62,7 @@ func TestHelp(t *testing.T) {
 		{"audit list", append(database, "--target", "--limit", "--before")},
 		{"config", []string{"check", "show", "--config", "PURVEYOR_CONFIG"}},
 		{"config check", append(server, "PURVEYOR_DATABASE_FILE", "PURVEYOR_STRIPE_KEY_FILE")},
+		{"doctor", append([]string{"--json", "--backup-dir"}, server...)},
 		{"jobs", []string{"list", "show", "retry", "give-up"}},
 		{"jobs list", append(database, "--state", "--kind", "--owner")},
 		{"jobs give-up", append(database, "<job>", "--reason")},

@@ -65,16 +65,21 @@ func TestMetrics(t *testing.T) {
 // TestMetricsOfPostgreSQL: connections and waits for them are seen, and the state of the process in words.
 func TestMetricsOfPostgreSQL(t *testing.T) {
 	t.Parallel()
-	p, _ := serve(t, pg.Shared(t).Database(t), "--metrics-listen", "127.0.0.1:0")
+	s := &shop{t: t, postgres: pg.Shared(t).Database(t)}
+	p, _ := serve(t, s.url(), "--metrics-listen", "127.0.0.1:0")
 	page, scrape := operatorsPages(p), monitorOf(p)
 	check.Eventually(t, patience, pollPause, "gauges of PostgreSQL", func() bool {
 		text := scrape(t)
 		return strings.Contains(text, `purveyor_postgres_connections{state="max"} `) && strings.Contains(text, "purveyor_postgres_wait_duration_seconds_count ") && strings.Contains(text, "purveyor_database_up 1")
 	})
-	for _, line := range []string{"ok   the database answers reads", "ok   the database takes writes", "ok   migrations: the schema is number ", "ok   jobs: 0 waiting", "ok   clock: "} {
+	for _, line := range []string{"ok   database: it answers reads", "ok   database: it takes writes", "ok   migrations: the schema is number ", "ok   jobs: 0 waiting", "ok   clock: "} {
 		if state := page(t, "/readyz?verbose=1"); !strings.Contains(state, line) {
 			t.Errorf("no line %q in\n%s", line, state)
 		}
+	}
+	s.change("UPDATE meta SET value = 99 WHERE name = 'schema'")
+	if state := page(t, "/readyz?verbose=1"); !strings.Contains(state, "warn migrations: the schema is number 99, and this program knows ") {
+		t.Errorf("the schema is not that of the database:\n%s", state)
 	}
 	if text := scrape(t); strings.Contains(text, "sqlite") || strings.Contains(text, "disk_free") {
 		t.Error("there are metrics of SQLite")

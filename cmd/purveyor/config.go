@@ -20,6 +20,8 @@ type configCheckCommand struct {
 	settings
 }
 
+func (configCheckCommand) listsProblems() {}
+
 // Run checks everything that can be known without a database and without a network.
 func (c configCheckCommand) Run(sources *config.Sources) error {
 	problems := linesOf(errors.Join(sources.Problems(), c.Database.Check(), c.settings.check(c.Database)))

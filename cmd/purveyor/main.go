@@ -39,6 +39,7 @@ type cli struct {
 	Audit    auditCommand   `cmd:"" help:"Read who changed what."`
 	Copy     copyCommand    `cmd:"" help:"Copy a database into an empty one, of the other kind or the same: all of it, or nothing."`
 	Backup   backupCommand  `cmd:"" help:"Back a SQLite database up, and check backups."`
+	Doctor   doctorCommand  `cmd:"" help:"Check the settings, the database and all that the service needs from outside, and say what to do. It takes the flags of serve."`
 	Settings configCommand  `cmd:"" name:"config" help:"Check and show the settings of a service."`
 	Migrate  migrateCommand `cmd:"" help:"Make the database, or bring it up to date; serve does the same."`
 	Version  versionCommand `cmd:"" help:"Print the version of the program."`
@@ -72,10 +73,13 @@ func main() {
 // flags against each other, or reads its input.
 type preparer interface{ prepare() error }
 
-// run runs the selected command, if its settings can be read. `config check` lists what cannot.
+// problemLister is a command that lists the problems of its settings by itself.
+type problemLister interface{ listsProblems() }
+
+// run runs the selected command, if its settings can be read.
 func run(k *kong.Context, log config.Log, sources *config.Sources) error {
 	command := k.Selected().Target.Addr().Interface()
-	if _, lists := command.(*configCheckCommand); !lists {
+	if _, lists := command.(problemLister); !lists {
 		if err := sources.Problems(); err != nil {
 			return err
 		}

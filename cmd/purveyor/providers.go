@@ -45,7 +45,7 @@ func portsOf(c config.Outbound) (o effect.Options, err error) {
 		o.Mailer = m
 	}
 	if c.Texts() {
-		t, err := sms.NewTwilio(sms.Config{AccountSID: c.TwilioAccount, AuthToken: c.TwilioToken, From: c.TwilioFrom})
+		t, err := sms.NewTwilio(sms.Config{AccountSID: c.TwilioAccount, AuthToken: c.TwilioToken, From: c.TwilioFrom, BaseURL: c.TwilioURL})
 		if err != nil {
 			return o, fmt.Errorf("--twilio-...: %w", err)
 		}
@@ -134,18 +134,26 @@ func newCouriers(c config.Couriers, objects sandbox.Objects, geocoder geocode.Ge
 // newGeocoder makes the geocoder: the configured one for streets, and the tables of
 // the program behind it.
 func newGeocoder(c config.Couriers, db *database, baseURL string) (geocode.Geocoder, error) {
-	o := geocode.Options{Source: c.Geocoder, Memory: places{db}}
+	online, err := onlineGeocoder(c, baseURL)
+	if err != nil {
+		return nil, err
+	}
+	return geocode.New(geocode.Options{Source: c.Geocoder, Memory: places{db}, Online: online}), nil
+}
+
+// onlineGeocoder makes the geocoder for streets; nil: none is configured.
+func onlineGeocoder(c config.Couriers, baseURL string) (geocode.Geocoder, error) {
 	switch c.Geocoder {
 	case config.Census:
-		o.Online = geocode.NewCensus(geocode.OnlineOptions{URL: c.CensusURL, Contact: baseURL})
+		return geocode.NewCensus(geocode.OnlineOptions{URL: c.CensusURL, Contact: baseURL}), nil
 	case config.Nominatim:
 		nominatim, err := geocode.NewNominatim(geocode.OnlineOptions{URL: c.NominatimURL, Contact: baseURL}, nominatimPace(c.NominatimURL))
 		if err != nil {
 			return nil, fmt.Errorf("--nominatim-url: %w", err)
 		}
-		o.Online = nominatim
+		return nominatim, nil
 	}
-	return geocode.New(o), nil
+	return nil, nil
 }
 
 // nominatimPace returns the time between requests: the public server requires an

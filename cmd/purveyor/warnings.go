@@ -102,11 +102,18 @@ func watchAll[P any](providers map[string]P, watched func(string, P, watch.Watch
 	all := map[string]P{}
 	for name, p := range providers {
 		all[name] = watched(name, p, by)
+	}
+	addCheckers(w.checks, providers)
+	return all
+}
+
+// addCheckers adds those of the providers that can be asked.
+func addCheckers[P any](to map[string]checker, providers map[string]P) {
+	for name, p := range providers {
 		if check, ok := any(p).(checker); ok {
-			w.checks[name] = check
+			to[name] = check
 		}
 	}
-	return all
 }
 
 // askProviders asks each watched provider once whether it accepts our credentials, and logs a

@@ -281,6 +281,9 @@ type Outbound struct {
 	TwilioAccount string `help:"Twilio account SID. Without one, texts are kept in the outbox." env:"PURVEYOR_TWILIO_ACCOUNT" placeholder:"SID"`
 	TwilioToken   string `help:"Twilio auth token." env:"PURVEYOR_TWILIO_TOKEN" secret:"" placeholder:"T"`
 	TwilioFrom    string `help:"Phone number that texts come from." env:"PURVEYOR_TWILIO_FROM" placeholder:"NUMBER"`
+
+	// TwilioURL is for fake servers in tests.
+	TwilioURL string `help:"Where Twilio's API is, if not at Twilio." hidden:"" env:"PURVEYOR_TWILIO_URL" placeholder:"URL"`
 }
 
 // Mail reports whether e-mails can be sent.

@@ -2,8 +2,10 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -42,6 +44,21 @@ func (s *Sources) Settings(ctx *kong.Context) []Setting {
 		}
 	}
 	return list
+}
+
+// SecretFiles returns the files that secrets were read from.
+func (s *Sources) SecretFiles() []string {
+	files := map[string]bool{}
+	for value, origin := range s.origins {
+		switch {
+		case !value.Tag.Has("secret") || origin == FromVariable:
+		case s.file.path != "" && strings.HasPrefix(origin, s.file.path+":"):
+			files[s.file.path] = true
+		default:
+			files[origin] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(files))
 }
 
 // shown returns the value of a flag. Of a secret it says only that there is one, and of a URL it

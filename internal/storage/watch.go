@@ -32,6 +32,7 @@ type Vitals struct {
 	Bytes       int64         // of all that the database keeps
 	FreeBytes   int64         // of the disk that it lies on; 0: not known
 	ClockOffset time.Duration // how far the database's clock is ahead of ours
+	Schema      int           // the number of the last migration that the database has
 
 	LogBytes int64 // SQLite: of the write-ahead log
 

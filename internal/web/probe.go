@@ -33,9 +33,11 @@ func NewProbe(e env.Env, what string, try func(context.Context) error) *Probe {
 	return &Probe{env: e, what: what, try: try, turn: make(chan struct{}, 1)}
 }
 
-// OK reports whether the latest test succeeded. It tests again if that was more than
-// a second ago.
-func (p *Probe) OK() bool {
+// OK reports whether the latest test succeeded.
+func (p *Probe) OK() bool { return p.Err() == nil }
+
+// Err is the error of the latest test. It tests again if that was more than a second ago.
+func (p *Probe) Err() error {
 	p.turn <- struct{}{}
 	defer func() { <-p.turn }()
 	if p.env.Since(p.tried) >= probePause {
@@ -46,7 +48,7 @@ func (p *Probe) OK() bool {
 		p.log(err)
 		p.err = err
 	}
-	return p.err == nil
+	return p.err
 }
 
 func (p *Probe) log(err error) {

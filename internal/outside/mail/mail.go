@@ -106,6 +106,21 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	return fmt.Errorf("mail: %w", err)
 }
 
+// Check makes a connection as Send does, signs in, and sends nothing.
+func (s *SMTP) Check(ctx context.Context) error {
+	ctx, cancel := s.config.Env.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	client, err := gomail.NewClient(s.config.Host, s.options(ctx)...)
+	if err == nil {
+		err = client.DialWithContext(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("mail: %w", err)
+	}
+	_ = client.Close() // what matters has worked
+	return nil
+}
+
 // authenticationRequired and a refused password are for the operator to fix; the
 // message is not at fault.
 const authenticationRequired = 530

@@ -230,6 +230,18 @@ func checkError(t *testing.T, err error, want string, permanent bool) {
 	}
 }
 
+// TestCheck: it signs in, and sends nothing.
+func TestCheck(t *testing.T) {
+	s := &server{mode: StartTLS}
+	if err := s.start(t, "right").Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	checkError(t, s.start(t, "wrong").Check(t.Context()), "mail: ", false)
+	if len(s.received) > 0 {
+		t.Error("a mail was sent")
+	}
+}
+
 func TestTLSIsRequired(t *testing.T) {
 	plain := &server{mode: NoTLS}
 	mailer := plain.start(t, "")

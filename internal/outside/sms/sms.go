@@ -47,7 +47,7 @@ const (
 // Twilio is the Texter of a Twilio account.
 type Twilio struct {
 	config  Config
-	url     string // of the account's messages
+	account string // its URL
 	client  *http.Client
 	timeout time.Duration
 }
@@ -66,8 +66,13 @@ func NewTwilio(c Config) (*Twilio, error) {
 	if err != nil || base.Host == "" {
 		return nil, fmt.Errorf("%q is no URL", c.BaseURL)
 	}
-	messages := base.JoinPath("2010-04-01/Accounts", c.AccountSID, "Messages.json")
-	return &Twilio{config: c, url: messages.String(), client: httpcall.Client(nil), timeout: timeout}, nil
+	account := base.JoinPath("2010-04-01/Accounts", c.AccountSID)
+	return &Twilio{config: c, account: account.String(), client: httpcall.Client(nil), timeout: timeout}, nil
+}
+
+// Check makes a harmless call: it reads the account.
+func (t *Twilio) Check(ctx context.Context) error {
+	return t.call(ctx, httpcall.Call{Method: http.MethodGet, URL: t.account + ".json"})
 }
 
 // Send hands the message to Twilio, which queues it.
@@ -76,11 +81,15 @@ func (t *Twilio) Send(ctx context.Context, m Message) error {
 	if !ok {
 		return &commerce.PermanentError{Err: fmt.Errorf("sms: %q is no phone number", m.To)}
 	}
+	return t.call(ctx, httpcall.Call{Method: http.MethodPost, URL: t.account + "/Messages.json",
+		Form: url.Values{"To": {to}, "From": {t.config.From}, "Body": {m.Text}}})
+}
+
+func (t *Twilio) call(ctx context.Context, call httpcall.Call) error {
 	ctx, cancel := t.config.Env.WithTimeout(ctx, t.timeout)
 	defer cancel()
 	credentials := base64.StdEncoding.EncodeToString([]byte(t.config.AccountSID + ":" + t.config.AuthToken))
-	call := httpcall.Call{Method: http.MethodPost, URL: t.url, Header: http.Header{"Authorization": {"Basic " + credentials}},
-		Form: url.Values{"To": {to}, "From": {t.config.From}, "Body": {m.Text}}}
+	call.Header = http.Header{"Authorization": {"Basic " + credentials}}
 	answer, err := call.Do(ctx, t.client, maxAnswer)
 	var refusal struct {
 		Status  int    `json:"status"`

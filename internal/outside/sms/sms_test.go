@@ -95,6 +95,23 @@ func checkError(t *testing.T, err error, want string, permanent bool) {
 	}
 }
 
+// TestCheck: the account is read, and nothing is sent.
+func TestCheck(t *testing.T) {
+	sender := texter(t, func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); r.Method != http.MethodGet || r.URL.Path != "/2010-04-01/Accounts/"+account+".json" || user != account || password != token {
+			t.Errorf("%s %s", r.Method, r.URL)
+		}
+	})
+	if err := sender.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	refuses := texter(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write([]byte(`{"status":401,"code":20003,"message":"Authenticate"}`))
+	})
+	checkError(t, refuses.Check(t.Context()), "Authenticate", false)
+}
+
 func TestHang(t *testing.T) {
 	sender := texter(t, func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.ReadAll(r.Body)
@@ -115,7 +132,7 @@ func TestNoRecipient(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	good := Config{AccountSID: account, AuthToken: token, From: "+12125550100"}
-	if sender, err := NewTwilio(good); err != nil || sender.url != "https://api.twilio.com/2010-04-01/Accounts/"+account+"/Messages.json" {
+	if sender, err := NewTwilio(good); err != nil || sender.account != "https://api.twilio.com/2010-04-01/Accounts/"+account {
 		t.Fatal(sender, err)
 	}
 	for name, spoil := range map[string]func(*Config){

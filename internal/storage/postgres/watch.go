@@ -22,9 +22,9 @@ func (e *Engine) Vitals(ctx context.Context) (storage.Vitals, error) {
 	var lag float64
 	asked := e.now()
 	var clock time.Time
-	err := e.readers.QueryRow(ctx, `SELECT pg_database_size(current_database()), clock_timestamp(),
-		(SELECT count(*) FROM pg_stat_replication), (SELECT coalesce(max(extract(epoch FROM replay_lag)), 0)::float8 FROM pg_stat_replication)`).
-		Scan(&v.Bytes, &clock, &standbys, &lag)
+	err := e.readers.QueryRow(ctx, `SELECT pg_database_size(current_database()), clock_timestamp(), (SELECT value FROM meta WHERE name = $1),
+		(SELECT count(*) FROM pg_stat_replication), (SELECT coalesce(max(extract(epoch FROM replay_lag)), 0)::float8 FROM pg_stat_replication)`, storage.SchemaNumber).
+		Scan(&v.Bytes, &clock, &v.Schema, &standbys, &lag)
 	if err != nil {
 		return v, unavailable(err)
 	}

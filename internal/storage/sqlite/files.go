@@ -107,10 +107,26 @@ func makePrivate(path string) error {
 // rights are the operator's: a backup may need them.
 func warnOfReaders(path string) {
 	for _, name := range []string{path, path + logSuffixes[0]} {
-		if info, err := os.Stat(name); err == nil && info.Mode().Perm()&forOthers != 0 {
-			slog.Warn("all users of this machine can use the database, which holds secrets and customers; take the rights away with chmod o=", "file", name, "rights", info.Mode().String())
+		if mode, open := ForAll(name); open {
+			slog.Warn("all users of this machine can use the database, which holds secrets and customers; take the rights away with chmod o=", "file", name, "rights", mode.String())
 		}
 	}
+}
+
+// ForAll reports whether every user of the machine can use a file.
+func ForAll(path string) (mode fs.FileMode, open bool) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, false
+	}
+	return info.Mode(), info.Mode().Perm()&forOthers != 0
+}
+
+// Foreign reports whether the database of a file belongs to another user than the one that runs
+// this process.
+func Foreign(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !isOurs(info)
 }
 
 const (

@@ -44,6 +44,12 @@ func giveTo(f *os.File, of fs.FileInfo) error {
 	return nil
 }
 
+// isOurs reports whether a file belongs to the user of this process.
+func isOurs(f fs.FileInfo) bool {
+	owner, ok := f.Sys().(*syscall.Stat_t)
+	return !ok || int(owner.Uid) == os.Geteuid()
+}
+
 // syncFolder has the disk keep the names of the files in a folder.
 func syncFolder(path string) error {
 	f, err := os.Open(path)

@@ -9,14 +9,18 @@ import (
 	"time"
 
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 )
 
-// Vitals implements storage.Engine. It looks at the files alone.
-func (e *Engine) Vitals(context.Context) (storage.Vitals, error) {
+// Vitals implements storage.Engine.
+func (e *Engine) Vitals(ctx context.Context) (storage.Vitals, error) {
 	file, log, err := Size(e.path)
 	v := storage.Vitals{Bytes: file + log, LogBytes: log}
 	if free := freeSpace(e.path); free != math.MaxInt64 {
 		v.FreeBytes = free
+	}
+	if err == nil {
+		err = newReader(e).rows(ctx, "SELECT value FROM meta WHERE name = ?", []any{storage.SchemaNumber}, func(s schema.Scanner) { v.Schema = int(s.Int()) })
 	}
 	return v, err
 }
