@@ -95,7 +95,7 @@ func (b *batch) load(ctx context.Context) error {
 	q := request{cluster: e.spread}
 	queueEach(&q, b.guards, func(g guarded) string { return g.publish }, w.id, watermark)
 	b.queueLoad(&q, &now)
-	if err := w.conn.SendBatch(ctx, &q.Batch).Close(); err != nil {
+	if err := w.send(ctx, &q.Batch).Close(); err != nil {
 		return err
 	}
 	b.stamp = max(watermark, w.last+1, now)
@@ -157,7 +157,7 @@ func (b *batch) Save(context.Context) error {
 	q.Queue(seen("COMMIT"))
 	ctx, cancel := context.WithTimeout(context.Background(), saveTime)
 	defer cancel()
-	results := w.conn.SendBatch(ctx, &q.Batch)
+	results := w.send(ctx, &q.Batch)
 	var err error
 	done := 0
 	for ; done < q.Len() && err == nil; done++ {

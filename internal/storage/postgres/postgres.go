@@ -77,7 +77,8 @@ type writer struct {
 	id   string
 	last int64 // the newest stamp that it has seen
 	// met are the guards that the connection has published a watermark for.
-	met map[string]bool
+	met  map[string]bool
+	room *room // of the connection
 }
 
 var _ storage.Engine = (*Engine)(nil)
@@ -281,7 +282,7 @@ func (e *Engine) ready(ctx context.Context, w *writer) error {
 		return unavailable(err)
 	}
 	w.connected.Store(w.conn)
-	w.id, w.met = "wrt_"+rand.Text(), map[string]bool{}
+	w.id, w.met, w.room = "wrt_"+rand.Text(), map[string]bool{}, &room{}
 	if !e.spread {
 		_, err = exec(ctx, w.conn, guardOfAll.forget)
 	}

@@ -171,7 +171,6 @@ func sameValue(a, b value) bool { return compareValues(a, b) == 0 }
 
 // appendTo appends the binary form.
 func (v *value) appendTo(buf []byte) []byte {
-	buf = slices.Grow(buf, int(v.room))
 	switch v.kind {
 	case text, bytea:
 		return append(buf, v.text...)
@@ -188,6 +187,8 @@ func (v *value) encode(as kind, buf []byte) ([]byte, error) {
 	}
 	return v.appendTo(buf), v.check(as)
 }
+
+func (v *value) reserves() int { return int(v.room) }
 
 func (v *value) check(as kind) error {
 	if v.kind != as {
@@ -231,8 +232,7 @@ func (v *values) Float(x *float64) schema.Binder {
 	return v.put(value{kind: double, bits: math.Float64bits(*x)})
 }
 
-// makeRoom has the first value make room for all. pgx begins each statement with
-// little, and append would add a quarter at a time.
+// makeRoom has the first value make room for all.
 func (v values) makeRoom() {
 	for i := range v {
 		v[0].room += uint32(len(v[i].text)) + 12 // a number with its length
@@ -285,6 +285,13 @@ func (a array) eachOnce() *array {
 	return &array{values: slices.CompactFunc(list, sameValue), step: 1}
 }
 
+func (a *array) reserves() int {
+	if len(a.values) == 0 {
+		return 0
+	}
+	return a.values[0].reserves()
+}
+
 // encode appends the binary form of an array: dimensions, whether there is a
 // NULL, element type; length and first index of the one dimension; then each
 // element after its length, which is -1 for NULL.
@@ -313,12 +320,16 @@ func (a *array) encode(as kind, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-// codec is pgx's codec of a type, but for values of ours, which encode themselves.
-type codec[T interface {
-	encode(as kind, buf []byte) ([]byte, error)
-}] struct {
+// codec is pgx's codec of a type, but for arguments of ours, which encode themselves.
+type codec[T argument] struct {
 	pgtype.Codec
 	kind kind
+	kept *kept
+}
+
+type argument interface {
+	encode(as kind, buf []byte) ([]byte, error)
+	reserves() int // the bytes of the statement that it begins
 }
 
 // PlanEncode implements pgtype.Codec. Text is the same in both formats; of all
@@ -331,14 +342,18 @@ func (c codec[T]) PlanEncode(m *pgtype.Map, oid uint32, format int16, v any) pgt
 }
 
 // Encode implements pgtype.EncodePlan.
-func (c codec[T]) Encode(v any, buf []byte) ([]byte, error) { return v.(T).encode(c.kind, buf) }
+func (c codec[T]) Encode(v any, buf []byte) ([]byte, error) {
+	own := v.(T)
+	return own.encode(c.kind, c.kept.grow(buf, own.reserves()))
+}
 
 // teach has a connection take values and arrays as arguments.
 func teach(m *pgtype.Map) {
+	var statement kept // pgx has sent one when it begins the next
 	for k, of := range kinds {
 		one, _ := m.TypeForOID(of.oid) // pgx knows them all
 		list, _ := m.TypeForOID(of.list)
-		m.RegisterType(&pgtype.Type{Name: one.Name, OID: one.OID, Codec: codec[*value]{one.Codec, kind(k)}})
-		m.RegisterType(&pgtype.Type{Name: list.Name, OID: list.OID, Codec: codec[*array]{list.Codec, kind(k)}})
+		m.RegisterType(&pgtype.Type{Name: one.Name, OID: one.OID, Codec: codec[*value]{one.Codec, kind(k), &statement}})
+		m.RegisterType(&pgtype.Type{Name: list.Name, OID: list.OID, Codec: codec[*array]{list.Codec, kind(k), &statement}})
 	}
 }
