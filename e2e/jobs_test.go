@@ -40,7 +40,7 @@ func TestJobsCommand(t *testing.T) {
 		refund := b.next("rest").request
 		c.must(http.StatusConflict, refund) // in progress
 		job := s.refundJob("waiting")
-		if r := s.operate("jobs", "give-up", job, "--reason", "no"); r.code == 0 || !strings.Contains(r.stderr, "only a dead job can be given up") {
+		if r := s.operate("jobs", "give-up", job, "--reason", "no"); r.code == 0 || !strings.Contains(r.stderr, "only a dead or held job can be given up") {
 			t.Errorf("a job that waits: %+v", r)
 		}
 		tries := s.count("SELECT tries FROM jobs WHERE kind = 'refund_payment'")

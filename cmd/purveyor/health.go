@@ -85,10 +85,12 @@ func ofJobs(counts []storage.JobCount, now commerce.Millis) finding {
 		}
 	}
 	f := finding{Check: "jobs", State: fine, Text: fmt.Sprintf("%d waiting, the oldest %d s past its time", of[commerce.JobWaiting], int64(behind.Seconds()))}
-	for _, state := range []commerce.JobState{commerce.JobParked, commerce.JobDead} {
+	for _, state := range []commerce.JobState{commerce.JobParked, commerce.JobHeld, commerce.JobDead} {
 		f.Text += fmt.Sprintf(", %d %s", of[state], state)
 	}
 	switch {
+	case of[commerce.JobHeld] > 0:
+		f.State, f.Advice = warns, "the database was restored: compare by purveyor ledger check, then purveyor jobs release"
 	case behind > tooLate:
 		f.State, f.Advice = warns, "is the service running? purveyor jobs list shows what waits, and the last errors"
 	case of[commerce.JobDead] > 0:

@@ -31,8 +31,9 @@ func TestHealth(t *testing.T) {
 		"jobs to come":           {jobs(commerce.JobWaiting, now+5000), fine, "2 waiting, the oldest 0 s past its time"},
 		"jobs that are due":      {jobs(commerce.JobWaiting, now-299_000), fine, "the oldest 299 s past its time"},
 		"jobs that are late":     {jobs(commerce.JobWaiting, now-301_000), warns, "the oldest 301 s past its time"},
-		"dead jobs":              {jobs(commerce.JobDead, now), warns, "0 waiting, the oldest 0 s past its time, 0 parked, 2 dead"},
-		"parked jobs":            {jobs(commerce.JobParked, now), fine, "2 parked, 0 dead"},
+		"dead jobs":              {jobs(commerce.JobDead, now), warns, "0 waiting, the oldest 0 s past its time, 0 parked, 0 held, 2 dead"},
+		"parked jobs":            {jobs(commerce.JobParked, now), fine, "2 parked, 0 held, 0 dead"},
+		"held jobs":              {jobs(commerce.JobHeld, now), warns, "2 held"},
 	} {
 		if c.is.State != c.state || !strings.Contains(c.is.Text, c.text) || (c.state == fine) != (c.is.Advice == "") {
 			t.Errorf("%s: %v", name, c.is)

@@ -18,13 +18,16 @@ import (
 type jobsCommand struct {
 	List   jobsList   `cmd:"" help:"List waiting and failed jobs. Finished jobs are deleted."`
 	Show   jobsShow   `cmd:"" help:"Show a job."`
-	Retry  jobsRetry  `cmd:"" help:"Try a waiting or dead job at once."`
-	GiveUp jobsGiveUp `cmd:"" help:"Give up a dead job: its pending answer is closed, its reserved money is released, and its order shows it."`
+	Retry  jobsRetry  `cmd:"" help:"Try a waiting, held or dead job at once."`
+	GiveUp jobsGiveUp `cmd:"" help:"Give up a dead or held job: its pending answer is closed, its reserved money is released, and its order shows it."`
+
+	Hold    jobsHold    `cmd:"" help:"Hold the waiting jobs that act outside (payments, couriers, mails, texts) in a database that was restored to an earlier state, before its service starts."`
+	Release jobsRelease `cmd:"" help:"Let held jobs go on."`
 }
 
 type jobsList struct {
 	onDatabase
-	State string `help:"Only jobs in this state: waiting, leased, parked, dead or given_up. Default: all but given_up." enum:",waiting,leased,parked,dead,given_up" default:""`
+	State string `help:"Only jobs in this state: waiting, leased, parked, held, dead or given_up. Default: all but given_up." enum:",waiting,leased,parked,held,dead,given_up" default:""`
 	Kind  string `help:"Only jobs of this kind." placeholder:"KIND"`
 	Owner string `help:"Only jobs of this store or partner." placeholder:"ID"`
 	Limit int    `help:"How many of each state." default:"50"`
@@ -34,7 +37,7 @@ func (c jobsList) Run(ctx context.Context, db *database) error {
 	now := commerce.MillisOf(time.Now())
 	table := newTable("JOB", "STATE", "KIND", "MODE", "OWNER", "PARTNER", "TRIES", "NEXT", "ERROR")
 	shown := 0
-	for _, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead, commerce.JobGivenUp} {
+	for _, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobHeld, commerce.JobDead, commerce.JobGivenUp} {
 		if !c.asksFor(state) {
 			continue
 		}
@@ -82,6 +85,8 @@ func nextTry(j commerce.Job, now commerce.Millis) string {
 		return "under way"
 	case j.State == commerce.JobParked:
 		return "when its endpoint answers"
+	case j.State == commerce.JobHeld:
+		return "when it is released"
 	case j.RunAt <= now:
 		return "now"
 	}
@@ -185,8 +190,8 @@ func (c jobsGiveUp) prepare() error {
 
 func (c jobsGiveUp) Run(ctx context.Context, db *database) error {
 	return changeJob(ctx, db, c.Job, func(ctx context.Context, uses *service.Service, j commerce.Job) (commerce.Job, error) {
-		if j.State != commerce.JobDead {
-			return j, fmt.Errorf("it is %s; only a dead job can be given up", jobState(j, commerce.MillisOf(time.Now())))
+		if j.State != commerce.JobDead && j.State != commerce.JobHeld {
+			return j, fmt.Errorf("it is %s; only a dead or held job can be given up", jobState(j, commerce.MillisOf(time.Now())))
 		}
 		return uses.GiveUpJob(ctx, operator(), j, c.Reason)
 	})
@@ -203,4 +208,30 @@ func changeJob(ctx context.Context, db *database, id string, change func(context
 	}
 	printJob(j)
 	return nil
+}
+
+type jobsHold struct{ onDatabase }
+
+func (c jobsHold) Run(ctx context.Context, db *database) error {
+	n, err := db.uses.HoldJobs(ctx, operator())
+	printf("%d jobs were held\n", n)
+	return err
+}
+
+type jobsRelease struct {
+	onDatabase
+	Kind string `help:"Only jobs of this kind." placeholder:"KIND"`
+}
+
+func (c jobsRelease) prepare() error {
+	if kind := commerce.JobKind(c.Kind); kind != "" && !kind.ActsOutside() {
+		return fmt.Errorf("--kind: jobs of the kind %s are never held", kind)
+	}
+	return nil
+}
+
+func (c jobsRelease) Run(ctx context.Context, db *database) error {
+	n, err := db.uses.ReleaseJobs(ctx, operator(), commerce.JobKind(c.Kind))
+	printf("%d jobs were released\n", n)
+	return err
 }

@@ -213,7 +213,7 @@ func (s shownOrder) tell() {
 func jobsAbout(ctx context.Context, db *database, e backoffice.Explanation) (list []shownOrderJob, err error) {
 	now := commerce.MillisOf(time.Now())
 	for _, owner := range e.Owners {
-		for _, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead} {
+		for _, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobHeld, commerce.JobDead} {
 			jobs, err := db.Reader().Jobs(ctx, storage.JobFilter{State: state, Owner: owner, Limit: shownJobs})
 			if err != nil {
 				return nil, err

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"time"
 
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
 	"purveyor/internal/web"
 )
 
@@ -38,4 +42,19 @@ func (s *process) state(ctx context.Context) []finding {
 	}
 	list := append([]finding{found("process", "it serves", stopping, "")}, answers(s.reads.Err(), s.writes.Err())...)
 	return append(list, s.db.health(ctx)...)
+}
+
+// sayHeld warns of held jobs. They are counted only if there are any, because that looks at every job.
+func (s *process) sayHeld(ctx context.Context) error {
+	held, err := s.db.Reader().Jobs(ctx, storage.JobFilter{State: commerce.JobHeld, Limit: 1})
+	if err != nil || len(held) == 0 {
+		return err
+	}
+	counts, err := s.db.Reader().JobCounts(ctx)
+	if err != nil {
+		return err
+	}
+	f := ofJobs(counts, commerce.MillisOf(time.Now()))
+	slog.Warn("jobs are held, because the database was restored: compare with the providers (purveyor ledger check), then purveyor jobs release", "jobs", f.Text)
+	return nil
 }

@@ -286,6 +286,7 @@ func (s *process) run(ctx context.Context, d door) error {
 	beside.Go(func() { sweep.Sums(sweeping, env.Env{}, s.makeSums) })
 	beside.Go(func() { sweep.Products(sweeping, env.Env{}, s.followProducts) })
 	beside.Go(func() { sweep.Alarms(sweeping, env.Env{}, s.raiseAlarms) })
+	beside.Go(func() { sweep.Held(sweeping, env.Env{}, s.sayHeld) })
 	beside.Go(func() { s.askProviders(sweeping) })
 	beside.Go(func() { d.care(sweeping, s.proxies) })
 	beside.Go(func() { s.watchdog(sweeping) })

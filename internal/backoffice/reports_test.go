@@ -143,7 +143,8 @@ func TestToday(t *testing.T) {
 		o.orderAt(day.Add(7*24*time.Hour+2*time.Hour), 1, fixture.StoreID, commerce.Test, 1)
 		o.orderAt(day.Add(7*24*time.Hour+4*time.Hour), 2, "sto_other", commerce.Live, 32) // the evening before, there
 		_, empty := o.get("viewer", "/office")
-		if !strings.Contains(empty, "The figures of an hour stand here") || !strings.Contains(empty, "Nothing needs you") {
+		const held = "until the operator releases them"
+		if strings.Contains(empty, held) || !strings.Contains(empty, "The figures of an hour stand here") || !strings.Contains(empty, "Nothing needs you") {
 			t.Errorf("the page is not empty:\n%s", empty)
 		}
 		time.Sleep(time.Until(week.Add(10*time.Hour + 5*time.Minute)))
@@ -155,10 +156,11 @@ func TestToday(t *testing.T) {
 		c.Deliveries = []commerce.Delivery{{StoreID: sold.StoreID, OrderID: sold.ID, State: commerce.DeliveryActive, Provider: "uber", DropoffETA: commerce.MillisOf(time.Now().Add(-time.Minute)), Courier: commerce.Courier{Name: "<i>Cy"}}}
 		c.Attention = []commerce.Attention{{StoreID: sold.StoreID, OrderID: sold.ID, Code: commerce.AttentionProviderRefusesUs, Since: 1}, {StoreID: sold.StoreID, OrderID: sold.ID, Code: commerce.AttentionDisputed, Since: 1}}
 		c.Endpoints = []commerce.Endpoint{{PartnerID: fixture.PartnerID, Failures: commerce.FailingAfter, FailingSince: 1}}
+		c.NewJobs = []commerce.Job{{Slot: 1, ID: "job_held", Kind: commerce.JobRefund, Mode: commerce.Live, Owner: sold.StoreID, State: commerce.JobHeld}}
 		fixture.Change(t, o.Engine, needsOf(c), func(*commerce.Rows, commerce.Millis) commerce.Changes { return c })
 		_, page := o.get("manager", "/office")
 		for _, want := range []string{
-			`href="/office/orders?status=processed"><b>6</b> Processed`, `<b>1</b> Shipped`, "<b>2</b> need attention", "A provider refuses our credentials",
+			`href="/office/orders?status=processed"><b>6</b> Processed`, `<b>1</b> Shipped`, "<b>2</b> need attention", "A provider refuses our credentials", held,
 			`data-word="Today">2<`, `data-word="A week ago">2<`, `data-word="Today">$300.00<`, `data-word="A week ago">$37.50<`,
 			"&lt;i&gt;Cy", "/office/orders/" + sold.ID, `href="/office/partners/ptn_1">P<`, "Payment disputed",
 		} {

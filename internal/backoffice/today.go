@@ -37,6 +37,7 @@ type todayPage struct {
 	Attention []storage.AttentionCount // the most urgent first
 	Flags     int64                    // of all codes
 	Refused   bool                     // a provider refuses our credentials
+	Held      bool                     // jobs are held, because the database was restored
 	Late      []commerce.Delivery
 	Endpoints []endpointShown
 	Orders    comparison
@@ -83,6 +84,11 @@ func (v *visit) today() error {
 	if err := v.addAttention(&p, of); err != nil {
 		return err
 	}
+	held, err := v.o.reads.Jobs(v.Context(), storage.JobFilter{State: commerce.JobHeld, Limit: 1})
+	if err != nil {
+		return err
+	}
+	p.Held = len(held) > 0
 	if p.Late, err = v.o.reads.LateDeliveries(v.Context(), of, p.Now, mostLate); err != nil {
 		return err
 	}

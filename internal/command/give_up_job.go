@@ -2,7 +2,7 @@ package command
 
 import "purveyor/internal/commerce"
 
-// GiveUpJob gives up a dead job of a kind whose failed attempts change only the job
+// GiveUpJob gives up a dead or held job of a kind whose failed attempts change only the job
 // itself. Other kinds are given up by the command that records their attempts.
 type GiveUpJob struct {
 	RecordJob
@@ -19,7 +19,7 @@ func (c GiveUpJob) Needs() commerce.Needs {
 	return n
 }
 
-// Decide notes it on the order's timeline. It refuses a job that is not dead.
+// Decide notes it on the order's timeline. It refuses other jobs.
 func (c GiveUpJob) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded, commerce.Changes, error) {
 	if c.Facts == nil {
 		job, changes, err := c.RecordJob.Decide(rows, now)

@@ -165,6 +165,7 @@ func TestRetryJob(t *testing.T) {
 		want     string // empty: it is refused
 	}{
 		{name: "dead", kind: commerce.JobRefund, status: commerce.Paid, want: "waiting after 7 tries, next in 0 s"},
+		{name: "held", kind: commerce.JobRefund, status: commerce.Paid, job: func(j *commerce.Job) { waiting(j); j.State = commerce.JobHeld }, want: "waiting after 7 tries, next in 0 s"},
 		{name: "waiting", kind: commerce.JobRefund, status: commerce.Paid, job: waiting, want: "waiting after 7 tries, next in 0 s"},
 		{name: "done", kind: commerce.JobRefund, status: commerce.Paid, gone: true},
 		{name: "leased", kind: commerce.JobRefund, status: commerce.Paid, job: func(j *commerce.Job) { waiting(j); *j = j.LeasedTo("you", now+1) }},

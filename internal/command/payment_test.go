@@ -303,6 +303,7 @@ func TestTakeJob(t *testing.T) {
 		{"another's, whose clock is ahead", []commerce.Job{due.LeasedTo("you", now.Add(commerce.JobLease)+1)}, true, false, 0},
 		{"leased for longer than can be", []commerce.Job{due.LeasedTo("you", now.Add(commerce.LongestLease)+1)}, true, true, 0},
 		{"done", nil, false, false, 0},
+		{"held", []commerce.Job{with(due, func(j *commerce.Job) { j.State = commerce.JobHeld })}, false, false, 0},
 		{"given up", []commerce.Job{with(due, func(j *commerce.Job) { j.State = commerce.JobGivenUp })}, false, false, 0},
 	} {
 		cmd := TakeJob{Job: due.Key(), Worker: "me"}

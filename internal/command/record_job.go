@@ -14,7 +14,7 @@ type RecordJob struct {
 	Failed error           // nil: the attempt succeeded
 	Delays []time.Duration // between attempts
 	Jitter float64         // in [0, 1), drawn by the caller
-	// GivenUpBy is the person that gives up a dead job for the reason in Failed. The
+	// GivenUpBy is the person that gives up a dead or held job for the reason in Failed. The
 	// command then records the same as after a last failed attempt. Zero: there was an
 	// attempt.
 	GivenUpBy commerce.Actor
@@ -41,8 +41,8 @@ func (c RecordJob) Needs() commerce.Needs {
 func (c RecordJob) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Job, commerce.Changes, error) {
 	job, there := rows.Jobs.Get(c.Job.Key())
 	switch {
-	case c.isGivenUp() && (!there || job.State != commerce.JobDead):
-		return c.Job, commerce.Changes{}, commerce.Conflict("job_not_dead", "the job is not dead; only a dead job can be given up")
+	case c.isGivenUp() && (!there || job.State != commerce.JobDead && job.State != commerce.JobHeld):
+		return c.Job, commerce.Changes{}, commerce.Conflict("job_not_dead", "the job is neither dead nor held; no other job can be given up")
 	case c.isGivenUp():
 		job = job.GivenUp(c.GivenUpBy.Name(), c.Failed.Error(), now)
 		return job, commerce.Changes{Jobs: []commerce.Job{job}}, nil

@@ -2,7 +2,7 @@ package command
 
 import "purveyor/internal/commerce"
 
-// RetryJob makes a waiting or dead job due at once, at the request of an operator. The
+// RetryJob makes a waiting, held or dead job due at once, at the request of an operator. The
 // attempt does not use up the schedule of retries.
 type RetryJob struct {
 	Job   commerce.JobKey

@@ -13,7 +13,7 @@ type TakeJob struct {
 // TakenJob is the result of TakeJob.
 type TakenJob struct {
 	Job   commerce.Job
-	There bool // false: the job is done, or was given up
+	There bool // false: the job is done, was given up, or is held until an operator releases it
 	Taken bool // false: another worker holds the job
 }
 
@@ -25,7 +25,7 @@ func (c TakeJob) Needs() commerce.Needs { return commerce.Needs{Jobs: []commerce
 // only one of them gets the job, however the clocks of the callers differ.
 func (c TakeJob) Decide(rows *commerce.Rows, now commerce.Millis) (TakenJob, commerce.Changes, error) {
 	job, there := rows.Jobs.Get(c.Job)
-	if there && job.State == commerce.JobGivenUp { // its outcome is recorded: another attempt could move money again
+	if there && (job.State == commerce.JobGivenUp || job.State == commerce.JobHeld) { // another attempt could move money again
 		return TakenJob{Job: job}, commerce.Changes{}, nil
 	}
 	if !there || job.Leased(now) {

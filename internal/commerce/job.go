@@ -39,6 +39,7 @@ type JobState string
 const (
 	JobWaiting JobState = "waiting"  // a worker runs it, from RunAt on
 	JobParked  JobState = "parked"   // it waits until its endpoint answers again or is resumed
+	JobHeld    JobState = "held"     // the database was restored, and it may have been done since; an operator releases it
 	JobDead    JobState = "dead"     // no attempt is left; an operator retries it or gives it up
 	JobGivenUp JobState = "given_up" // final: an operator gave it up and its outcome is recorded; kept until it is swept
 )
@@ -240,6 +241,17 @@ func (k JobKind) Holds() bool { return slices.Contains(HoldingKinds, k) }
 
 // HoldingKinds are the kinds for which Holds is true.
 var HoldingKinds = []JobKind{JobOpenSession, JobEndHold, JobRefund, JobDispatch, JobCancelDelivery}
+
+// ActsOutside reports whether a job of the kind asks others to do something that is not to be
+// done twice: move money or goods, or send a message. Receivers of webhooks know repeats by their id.
+func (k JobKind) ActsOutside() bool {
+	switch k {
+	case JobDispatch, JobRefund, JobOpenSession, JobCancelDelivery,
+		JobMailReady, JobMailPaid, JobMailAlarm, JobMemberLink, JobTextPaid:
+		return true
+	}
+	return false
+}
 
 // retryDelay returns the wait after the given number of failed attempts, and whether
 // another attempt is left. If not, it returns the last delay. Jitter adds up to a tenth.

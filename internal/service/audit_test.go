@@ -133,6 +133,12 @@ func operatorActs(s *fixture.Shop, uses *service.Service) []anAct {
 			return err
 		}, nothing, `"new_jobs":\["deliver_webhook evt_\w+","deliver_webhook evt_\w+"\]`},
 		{"retry_job", "", func() error { _, err := uses.RetryJob(ctx, operator, dead("job_1")); return err }, `"jobs":\{"1/job_1":.*"state":"dead"`, `"state":"waiting"`},
+		{"hold_jobs", "", func() error {
+			fixture.Do(s, stored{Jobs: []commerce.Job{{ID: "job_3", Slot: 1, Kind: commerce.JobMailAlarm, Mode: commerce.Live, Owner: fixture.PartnerID, Subject: "x", State: commerce.JobWaiting}}})
+			_, err := uses.HoldJobs(ctx, operator)
+			return err
+		}, `"jobs":\{.*"1/job_3":.*"state":"waiting"`, `"state":"held"`},
+		{"release_jobs", "", func() error { _, err := uses.ReleaseJobs(ctx, operator, commerce.JobMailAlarm); return err }, `"jobs":\{"1/job_3":.*"state":"held"`, `"state":"waiting"`},
 		{"give_up_job", "", func() error { _, err := uses.GiveUpJob(ctx, operator, dead("job_2"), "by phone"); return err }, `"state":"dead"`, `"error":".*by phone.*"state":"given_up"`},
 		{"repair_stock", fixture.StoreID, func() error {
 			_, err := uses.RepairStock(ctx, operator, service.RepairStock{Product: fixture.ProductKey(0), Reason: "test"})

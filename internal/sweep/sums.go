@@ -19,6 +19,11 @@ func Alarms(ctx context.Context, e env.Env, raise func(context.Context) error) {
 	minutely(ctx, e, env.AtOnce, raise, "alarms were not raised; the next try is in a minute")
 }
 
+// Held says at once, and then once a minute, that jobs are held, until ctx ends.
+func Held(ctx context.Context, e env.Env, say func(context.Context) error) {
+	minutely(ctx, e, env.AtOnce, say, "held jobs could not be looked for; the next try is in a minute")
+}
+
 // minutely does something first after a while, and then once a minute. It warns of failures.
 func minutely(ctx context.Context, e env.Env, first env.Next, do func(context.Context) error, warning string) {
 	begun := false

@@ -101,7 +101,7 @@ var allShards = regexp.MustCompile(`^SELECT (count\(\*\), max\(updated_on\)|stor
 	`|^SELECT partner_id, (sum\(bytes\)::bigint|hour) FROM stored_replies ` +
 	`|^SELECT partner_id, digest FROM replies WHERE created_on < \$1 ` +
 	`|^SELECT slot, id FROM jobs WHERE (run_at < \$1 AND .*)?state = '(parked|dead|given_up)'` +
-	`|^SELECT slot, id, kind, .* FROM jobs WHERE state = '(parked|dead|given_up)' AND .*LIMIT \$5$` +
+	`|^SELECT slot, id, kind, .* FROM jobs WHERE state = '(parked|held|dead|given_up)' AND .*LIMIT \$5$` +
 	`|^(SELECT|DELETE) .*FROM (outbox|courier_notices) WHERE id < ` +
 	`|^SELECT .* FROM courier_notices WHERE delivery_id = ` +
 	`|^SELECT id FROM (sessions|sign_in_counts) WHERE (expires_on|since) < ` +

@@ -23,6 +23,7 @@ var slots = func() (list []int64) {
 var inState = map[commerce.JobState]string{
 	commerce.JobWaiting: "state = 'waiting' AND ($1 = '' OR owner = $1)",
 	commerce.JobParked:  "state = 'parked' AND owner = $1",
+	commerce.JobHeld:    "state = 'held' AND ($1 = '' OR owner = $1)",
 	commerce.JobDead:    "state = 'dead' AND ($1 = '' OR owner = $1)",
 	commerce.JobGivenUp: "state = 'given_up' AND ($1 = '' OR owner = $1)",
 }

@@ -160,10 +160,10 @@ func eventsSkipNothing(t *testing.T, db Database) {
 	}
 }
 
-var sweptStates = []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead, commerce.JobGivenUp}
+var sweptStates = []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobHeld, commerce.JobDead, commerce.JobGivenUp}
 
-// sweepEvents has of each an old one and a young one; jobs that wait are never
-// swept.
+// sweepEvents has of each an old one and a young one; jobs that wait or are held
+// are never swept.
 func sweepEvents(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
 	const before = 1_700_000_000_000
@@ -192,12 +192,12 @@ func sweepEvents(t *testing.T, db Database) {
 		}
 		return c
 	})
-	counts := func() [8]int {
+	counts := func() [9]int {
 		ctx, r := context.Background(), e.Reader()
 		page, err := r.EventPage(ctx, storage.EventFilter{PartnerID: "ptn_1", Limit: 10})
 		outbox, outboxErr := r.Outbox(ctx, "", 10)
 		callbacks, callbacksErr := r.StrayCallbacks(ctx, "del_1")
-		n := [8]int{len(page.Events), 0, len(outbox), len(callbacks)}
+		n := [9]int{len(page.Events), 0, len(outbox), len(callbacks)}
 		for _, at := range []int64{before - 1, before} {
 			attempts, attemptsErr := r.Attempts(ctx, event(commerce.Millis(at), 0, "").Key())
 			n[1] += len(attempts)
@@ -213,7 +213,7 @@ func sweepEvents(t *testing.T, db Database) {
 		}
 		return n
 	}
-	if got := counts(); got != [8]int{2, 4, 2, 2, 2, 2, 2, 2} {
+	if got := counts(); got != [9]int{2, 4, 2, 2, 2, 2, 2, 2, 2} {
 		t.Fatalf("before: %v", got)
 	}
 	for _, want := range []int{8, 0} {
@@ -221,7 +221,7 @@ func sweepEvents(t *testing.T, db Database) {
 			t.Errorf("swept %d, %v; want %d", n, err, want)
 		}
 	}
-	if got := counts(); got != [8]int{1, 2, 1, 1, 2, 1, 1, 1} {
+	if got := counts(); got != [9]int{1, 2, 1, 1, 2, 1, 2, 1, 1} {
 		t.Errorf("left: %v", got)
 	}
 	held, err := e.Reader().Jobs(context.Background(), storage.JobFilter{State: commerce.JobDead, Owner: "sto_1", Limit: 100})

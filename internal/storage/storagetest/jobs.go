@@ -83,6 +83,7 @@ func claimWhatIsDue(t *testing.T, db Database) {
 		{"far ahead, leased", waiting(0, "", now+2*horizon).LeasedTo("other", now+5), false, now + 5},
 		{"not due, lease over", waiting(0, "", now+7).LeasedTo("other", now-5), false, now + 7},
 		{"parked", of(commerce.JobParked, now-1), false, 0},
+		{"held", of(commerce.JobHeld, now-1), false, 0},
 		{"dead", of(commerce.JobDead, now-1), false, 0},
 	} {
 		job := c.job
@@ -268,11 +269,11 @@ func jobsGoOn(t *testing.T, db Database) {
 
 func jobPages(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
-	states := []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead, commerce.JobGivenUp}
+	states := []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobHeld, commerce.JobDead, commerce.JobGivenUp}
 	var list []commerce.Job
 	for i := range int64(60) {
 		j := waiting(i*5%32, fmt.Sprintf("job_%02d", i), commerce.Millis(100)+commerce.Millis(i*7%11))
-		j.State, j.Owner = states[i%4], []string{"ptn_1", "ptn_2"}[i/4%2]
+		j.State, j.Owner = states[i%5], []string{"ptn_1", "ptn_2"}[i/5%2]
 		list = append(list, j)
 	}
 	addJobs(t, e, list...)
@@ -280,7 +281,7 @@ func jobPages(t *testing.T, db Database) {
 		return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.Slot, b.Slot), cmp.Compare(a.ID, b.ID))
 	})
 	for _, f := range []storage.JobFilter{{State: commerce.JobWaiting, Owner: "ptn_1"}, {State: commerce.JobParked, Owner: "ptn_2"},
-		{State: commerce.JobWaiting}, {State: commerce.JobDead, Owner: "ptn_1"}, {State: commerce.JobDead},
+		{State: commerce.JobWaiting}, {State: commerce.JobHeld, Owner: "ptn_1"}, {State: commerce.JobHeld}, {State: commerce.JobDead, Owner: "ptn_1"}, {State: commerce.JobDead},
 		{State: commerce.JobGivenUp, Owner: "ptn_2"}, {State: commerce.JobGivenUp}} {
 		want := slices.DeleteFunc(slices.Clone(list), func(j commerce.Job) bool {
 			return j.State != f.State || (f.Owner != "" && j.Owner != f.Owner)
