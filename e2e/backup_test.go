@@ -76,7 +76,7 @@ func TestBackupRefused(t *testing.T) {
 	s, to := newShop(t), t.TempDir()
 	s.operate("backup", "--to", filepath.Join(to, "no")).refused(t, 1, "--to", "no such file")
 	s.operate("backup", "--to", s.path()).refused(t, 1, "--to", "folder")
-	s.operate("backup", "--to", to, "--keep", "7").refused(t, 1, "--keep", "7,4,12")
+	s.operate("backup", "--to", to, "--keep", "7").refused(t, 2, "--keep", "7,4,12")
 	operate(t, "backup", "--to", to, "--database", "postgres://x@127.0.0.1/x").refused(t, 1, "SQLite")
 	operate(t, "backup", "--to", to, "--database", "sqlite:"+filepath.Join(to, "none.db")).refused(t, 1, "no such file")
 	operate(t, "backup", "verify", s.file("text.db", "no database")).refused(t, 1, "not a SQLite database")

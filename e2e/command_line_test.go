@@ -107,13 +107,13 @@ func TestVersion(t *testing.T) {
 
 func TestWrongCommandLine(t *testing.T) {
 	t.Parallel()
-	for _, line := range []string{"", "nonsense", "partner", "partner nonsense", "import", "serve extra", "serve --nonsense", "serve --log-level loud"} {
+	for _, line := range []string{"", "nonsense", "partner", "partner nonsense", "import", "serve extra", "serve --nonsense", "serve --log-level loud", "import --databse x f", "webhook replay ptn_1", "stock check --repair", "order list --status lost"} {
 		t.Run(line, func(t *testing.T) {
 			r := operate(t, strings.Fields(line)...)
-			if r.code == 0 || !strings.HasPrefix(r.stderr, "purveyor: error: ") || r.stdout != "" {
+			if r.code != 2 || !strings.HasPrefix(r.stderr, "purveyor: ") || r.stdout != "" {
 				t.Errorf("exit code %d: %s%s", r.code, r.stderr, r.stdout)
 			}
-			if !strings.Contains(r.stderr, "\nSee purveyor") || !strings.Contains(r.stderr, " --help") || strings.Count(r.stderr, "\n") != 2 {
+			if !strings.Contains(r.stderr, " see purveyor") || !strings.HasSuffix(r.stderr, " --help\n") || strings.Count(r.stderr, "\n") != 1 {
 				t.Errorf("not the mistake and where help is:\n%s", r.stderr)
 			}
 		})
@@ -135,7 +135,7 @@ func TestHelpOfDefaults(t *testing.T) {
 			}
 		}
 	}
-	operate(t, "partner", "create", "--port", "1").refused(t, 80, "--port", "See purveyor partner create --help.")
+	operate(t, "partner", "create", "--port", "1").refused(t, 2, "--port", "see purveyor partner create --help")
 }
 
 // Environment variables work like flags, and flags take precedence.

@@ -94,7 +94,7 @@ func TestCopyRefused(t *testing.T) {
 
 func TestDistributeRefused(t *testing.T) {
 	t.Parallel()
-	operate(t, "migrate", "--distribute", "citus").refused(t, 1, "PostgreSQL")
+	operate(t, "migrate", "--distribute", "citus").refused(t, 2, "PostgreSQL")
 	operate(t, "migrate", "--distribute", "citus", "--database", pg.Shared(t).Database(t)).refused(t, 1, "CREATE EXTENSION citus")
-	operate(t, "migrate", "--distribute", "other").refused(t, 80, "citus")
+	operate(t, "migrate", "--distribute", "other").refused(t, 2, "citus")
 }

@@ -85,7 +85,7 @@ func TestUserCommands(t *testing.T) {
 	s := newShop(t)
 	p, base := serve(t, s.url())
 	boss := s.accept(base, s.users("create", "--email", "Bo@e.example"))
-	s.users("create", "--email", "ann@e.example").refused(t, 1, "--role", "viewer", "clerk", "manager", "owner")
+	s.users("create", "--email", "ann@e.example").refused(t, 2, "--role", "viewer", "clerk", "manager", "owner")
 	s.users("create", "--email", "ann@e.example", "--role", "king").refused(t, 1, "viewer, clerk, manager or owner")
 	s.users("create", "--email", "ann@e.example", "--role", "clerk", "--store", "sto_none").refused(t, 1, "sto_none")
 	s.users("create", "--email", "bo@e.example", "--role", "clerk").refused(t, 1, "e-mail address")

@@ -198,7 +198,7 @@ func TestCouriersRefused(t *testing.T) {
 		{1, append(slices.Clone(uber), "--uber-url", "localhost:1"), []string{"--uber-url", "http"}},
 		{1, []string{"--geocoder", "nominatim"}, []string{"--nominatim-url"}},
 		{1, []string{"--nominatim-url", "https://places.example"}, []string{"--geocoder nominatim"}},
-		{80, []string{"--geocoder", "map"}, []string{"--geocoder", "census", "nominatim"}},
+		{2, []string{"--geocoder", "map"}, []string{"--geocoder", "census", "nominatim"}},
 		{1, []string{"--sandbox-step", "0s"}, []string{"--sandbox-step"}},
 	} {
 		for _, command := range [][]string{{"serve", "--database", "sqlite:" + filepath.Join(dir, "shop.db")}, {"demo"}} {

@@ -191,12 +191,12 @@ func TestWebhookCommands(t *testing.T) {
 		!strings.Contains(list, parked) {
 		t.Errorf("the list of events:\n%s", list)
 	}
-	s.operate("webhook", "replay", partner).refused(t, 1, "--since", "--all")
-	s.operate("webhook", "replay", partner, "--undelivered").refused(t, 1, "--since", "--all")
-	s.operate("webhook", "replay", partner, "--since", "1h", "--all").refused(t, 1, "exclude each other")
+	s.operate("webhook", "replay", partner).refused(t, 2, "--since", "--all")
+	s.operate("webhook", "replay", partner, "--undelivered").refused(t, 2, "--since", "--all")
+	s.operate("webhook", "replay", partner, "--since", "1h", "--all").refused(t, 2, "exclude each other")
 	s.operate("webhook", "show", "evt_nonsense").refused(t, 1, "no event")
 	s.operate("webhook", "pause", "ptn_nonsense").refused(t, 1, "no partner")
-	s.operate("webhook", "replay", partner, "--since", "yesterday").refused(t, 1, "--since")
+	s.operate("webhook", "replay", partner, "--since", "yesterday").refused(t, 2, "--since")
 }
 
 // eventuallyShows waits until the output of `webhook show` contains all words.

@@ -16,6 +16,7 @@ type auditCommand struct {
 
 type auditList struct {
 	onDatabase
+	asJSON
 	Target string `help:"Only changes of the partner, product, order or job with this id." placeholder:"ID"`
 	Limit  int    `help:"How many." default:"50"`
 	Before string `help:"Only entries before this one." placeholder:"ID"`
@@ -37,6 +38,9 @@ func (c auditList) Run(ctx context.Context, db *database) error {
 		newest = append(newest, of...)
 		slices.SortFunc(newest, func(a, b commerce.AuditEntry) int { return cmp.Compare(b.ID, a.ID) })
 		newest = newest[:min(len(newest), c.limit())]
+	}
+	if c.JSON {
+		return printJSON(listOf(newest, listedEntryOf))
 	}
 	for _, e := range newest {
 		printf("%s  %s  %s  %s  %s\n", e.ID, moment(e.CreatedOn), e.Actor, e.Action, e.Object)

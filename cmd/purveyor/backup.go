@@ -45,7 +45,7 @@ func (c *backupTake) prepare() (err error) {
 		return errors.New("backup is for SQLite; PostgreSQL has pg_basebackup and its archive (docs/OPERATING.md)")
 	}
 	if c.keep, err = backup.ParseKeep(c.Keep); err != nil {
-		return fmt.Errorf("--keep: %w", err)
+		return wrong("--keep: %w", err)
 	}
 	if err := isFolder("--to", c.To); err != nil {
 		return err

@@ -23,8 +23,8 @@ import (
 // certifyCommand plays the script of a certification against a partner's integration, by the API of a running
 // service, and writes down what was found.
 type certifyCommand struct {
-	URL      string        `help:"The service." default:"http://127.0.0.1:8080" placeholder:"URL" env:"PURVEYOR_URL" name:"url"`
-	Key      string        `help:"A test key of the partner, with the scope write_orders." required:"" placeholder:"KEY" env:"PURVEYOR_KEY" secret:""`
+	URL      string        `help:"The service." default:"http://127.0.0.1:8080" placeholder:"URL" env:"PURVEYOR_URL" name:"url" group:"Service:"`
+	Key      string        `help:"A test key of the partner, with the scope write_orders." required:"" placeholder:"KEY" env:"PURVEYOR_KEY" secret:"" group:"Service:"`
 	Webhook  string        `help:"URL of the endpoint that is watched, one of the partner's. Default: the first that takes events of test orders." placeholder:"URL"`
 	Groups   []string      `help:"Only these groups of checks: calls, manners, webhooks, stories, repair." placeholder:"GROUP,..."`
 	Drive    string        `help:"Command that gets each task as JSON on its standard input, and has the integration do it. Default: tasks are printed, for a person." placeholder:"COMMAND"`

@@ -47,7 +47,7 @@ func linesOf(err error) []string {
 type configShowCommand struct {
 	config.Database `group:"Service:"`
 	settings
-	JSON bool `help:"Print JSON." name:"json"`
+	asJSON
 }
 
 func (c configShowCommand) Run(k *kong.Context, sources *config.Sources) error {

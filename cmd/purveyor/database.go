@@ -142,8 +142,8 @@ func (d *database) Close() error {
 // onDatabase is the part of a command that works on an existing database. Its Run gets
 // the open database as a *database.
 type onDatabase struct {
-	config.Database
-	open *database // nil: not opened yet
+	config.Database `group:"Database:"`
+	open            *database // nil: not opened yet
 }
 
 // ProvideDatabase opens the database. Kong calls it for the parameter of Run.

@@ -17,7 +17,7 @@ import (
 type doctorCommand struct {
 	config.Database `group:"Service:"`
 	settings
-	JSON bool `help:"Print JSON." name:"json"`
+	asJSON
 }
 
 func (doctorCommand) listsProblems() {}

@@ -31,7 +31,7 @@ func (c *exportCommand) prepare() error {
 		c.Format = "csv"
 	}
 	if c.Out != "" && (c.Format == "csv") != isCSV {
-		return fmt.Errorf("--out %s: the import reads a file as CSV if its name ends in .csv, and else as JSON", c.Out)
+		return wrong("--out %s: the import reads a file as CSV if its name ends in .csv, and else as JSON", c.Out)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (c *importCommand) prepare() error {
 	}
 	isCSV := strings.EqualFold(filepath.Ext(c.File), ".csv")
 	if c.Store != "" && !isCSV {
-		return fmt.Errorf("--store %s: only the lines of a CSV file may leave their store out", c.Store)
+		return wrong("--store %s: only the lines of a CSV file may leave their store out", c.Store)
 	}
 	c.progress = startProgress()
 	c.progress.phase("reading "+filepath.Base(c.File), int64(len(data)), "bytes")

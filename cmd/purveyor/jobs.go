@@ -27,6 +27,7 @@ type jobsCommand struct {
 
 type jobsList struct {
 	onDatabase
+	asJSON
 	State string `help:"Only jobs in this state: waiting, leased, parked, held, dead or given_up. Default: all but given_up." enum:",waiting,leased,parked,held,dead,given_up" default:""`
 	Kind  string `help:"Only jobs of this kind." placeholder:"KIND"`
 	Owner string `help:"Only jobs of this store or partner." placeholder:"ID"`
@@ -35,8 +36,7 @@ type jobsList struct {
 
 func (c jobsList) Run(ctx context.Context, db *database) error {
 	now := commerce.MillisOf(time.Now())
-	table := newTable("JOB", "STATE", "KIND", "MODE", "OWNER", "PARTNER", "TRIES", "NEXT", "ERROR")
-	shown := 0
+	var jobs []commerce.Job
 	for _, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobHeld, commerce.JobDead, commerce.JobGivenUp} {
 		if !c.asksFor(state) {
 			continue
@@ -45,14 +45,18 @@ func (c jobsList) Run(ctx context.Context, db *database) error {
 		if err != nil {
 			return err
 		}
-		for _, j := range list {
-			table.row(j.ID, jobState(j, now), j.Kind, j.Mode, j.Owner, orNone(j.PartnerID), j.Tries, nextTry(j, now), orNone(j.Error))
-		}
-		shown += len(list)
+		jobs = append(jobs, list...)
 	}
-	if shown == 0 {
+	switch {
+	case c.JSON:
+		return printJSON(listOf(jobs, listedJobOf(now)))
+	case len(jobs) == 0:
 		printf("no jobs\n")
 		return nil
+	}
+	table := newTable("JOB", "STATE", "KIND", "MODE", "OWNER", "PARTNER", "TRIES", "NEXT", "ERROR")
+	for _, j := range jobs {
+		table.row(j.ID, jobState(j, now), j.Kind, j.Mode, j.Owner, orNone(j.PartnerID), j.Tries, nextTry(j, now), orNone(j.Error))
 	}
 	return table.flush()
 }
@@ -183,7 +187,7 @@ type jobsGiveUp struct {
 
 func (c jobsGiveUp) prepare() error {
 	if strings.TrimSpace(c.Reason) == "" {
-		return errors.New("--reason: say why; the job and the order's timeline show it")
+		return wrong("--reason: say why; the job and the order's timeline show it")
 	}
 	return nil
 }

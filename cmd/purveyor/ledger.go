@@ -23,8 +23,8 @@ type ledgerCommand struct {
 
 type ledgerCheck struct {
 	onDatabase
-	config.Payments
-	Books bool `help:"Check only the ledger: do not ask the payment processors." aliases:"offline"`
+	config.Payments `group:"Payments:"`
+	Books           bool `help:"Check only the ledger: do not ask the payment processors." aliases:"offline"`
 }
 
 // ledgerReport counts the results of a check.

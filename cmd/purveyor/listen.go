@@ -23,8 +23,8 @@ import (
 // all headers.
 type listenCommand struct {
 	ForwardTo string `help:"URL that events are posted to." required:"" placeholder:"URL" env:"PURVEYOR_FORWARD_TO"`
-	Key       string `help:"An API key of the partner, with the scope read_orders." required:"" placeholder:"KEY" env:"PURVEYOR_KEY" secret:""`
-	URL       string `help:"The service." default:"http://127.0.0.1:8080" placeholder:"URL" env:"PURVEYOR_URL" name:"url"`
+	Key       string `help:"An API key of the partner, with the scope read_orders." required:"" placeholder:"KEY" env:"PURVEYOR_KEY" secret:"" group:"Service:"`
+	URL       string `help:"The service." default:"http://127.0.0.1:8080" placeholder:"URL" env:"PURVEYOR_URL" name:"url" group:"Service:"`
 	Types     string `help:"Only events of these kinds, separated by commas." placeholder:"KINDS"`
 	Secret    string `help:"Secret that signs what is forwarded: whsec_ and base64, as libraries of Standard Webhooks take it, or a text that is the key itself. Default: one is drawn, and printed. - reads it from standard input." placeholder:"S" env:"PURVEYOR_LISTEN_SECRET" secret:""`
 	Since     string `help:"Start with events of this time: RFC 3339, Unix ms, or an age, as 24h. Default: only new events." placeholder:"TIME"`

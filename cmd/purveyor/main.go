@@ -3,11 +3,9 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"os"
-	"strings"
 	_ "time/tzdata" // the time zones of stores, for machines without them
 
 	"purveyor/internal/config"
@@ -42,30 +40,27 @@ type cli struct {
 	Doctor   doctorCommand  `cmd:"" help:"Check the settings, the database and all that the service needs from outside, and say what to do. It takes the flags of serve."`
 	Settings configCommand  `cmd:"" name:"config" help:"Check and show the settings of a service."`
 	Migrate  migrateCommand `cmd:"" help:"Make the database, or bring it up to date; serve does the same."`
+	Complete shellCommand   `cmd:"" name:"completion" help:"Print the script by which a shell completes command lines of purveyor."`
 	Version  versionCommand `cmd:"" help:"Print the version of the program."`
 }
 
 func main() {
 	var c cli
 	sources := &config.Sources{}
-	parser := kong.Must(&c,
-		kong.Resolvers(sources),
-		kong.Bind(sources),
-		kong.Name("purveyor"),
-		kong.Description("Self-hosted partner commerce: stores, catalog, stock and orders for partner systems.\n\nEvery flag can be set by the environment variable that follows it, or by a line NAME = value of the file of --config. NAME_FILE names a file with the secret NAME."),
-		kong.ValueFormatter(helpOf),
-		kong.BindTo(context.Background(), (*context.Context)(nil)),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	parser := newParser(&c, sources)
 	k, err := parser.Parse(os.Args[1:])
 	if err != nil {
-		refuseLine(err)
+		refuseLine(contextOf(parser, err), err)
 	}
 	logs := startLog(c.Log)
 	err = run(k, c.Log, sources)
 	logs.Flush()
+	if fault, ok := errors.AsType[wrongCall](err); ok {
+		refuseLine(k, fault)
+	}
 	if err != nil {
 		complain("purveyor: %v\n", err)
-		os.Exit(1)
+		os.Exit(exitFailed)
 	}
 }
 
@@ -93,36 +88,4 @@ func run(k *kong.Context, log config.Log, sources *config.Sources) error {
 		}
 	}
 	return k.Run(log)
-}
-
-// refuseLine prints the fault of the command line, and how to get help.
-func refuseLine(err error) {
-	command, code := "purveyor", 1
-	if p, ok := errors.AsType[*kong.ParseError](err); ok {
-		code = p.ExitCode()
-		if selected := p.Context.Selected(); selected != nil {
-			command = selected.FullPath()
-		}
-	}
-	complain("purveyor: error: %v\nSee %s --help.\n", err, command)
-	os.Exit(code)
-}
-
-// helpOf returns the help of a flag with its environment variable, and with its
-// default if the flag's name shows a placeholder instead.
-func helpOf(v *kong.Value) string {
-	var notes []string
-	if v.HasDefault && v.Default != "" && v.Tag.PlaceHolder != "" {
-		notes = append(notes, "default "+v.Default)
-	}
-	for _, env := range v.Tag.Envs {
-		notes = append(notes, "$"+env)
-		if v.Tag.Has("secret") {
-			notes = append(notes, "$"+env+"_FILE")
-		}
-	}
-	if len(notes) == 0 {
-		return v.Help
-	}
-	return strings.TrimSuffix(v.Help, ".") + " (" + strings.Join(notes, ", ") + ")."
 }

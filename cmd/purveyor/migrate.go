@@ -12,14 +12,14 @@ import (
 )
 
 type migrateCommand struct {
-	config.Database
-	Check      bool   `help:"Change nothing: list the migrations that the database lacks, and exit with 1 if there are any."`
-	Distribute string `help:"Then distribute the tables over the nodes of a cluster: citus." enum:",citus" default:"" env:"PURVEYOR_DISTRIBUTE"`
+	config.Database `group:"Database:"`
+	Check           bool   `help:"Change nothing: list the migrations that the database lacks, and exit with 1 if there are any."`
+	Distribute      string `help:"Then distribute the tables over the nodes of a cluster: citus." enum:",citus" default:"" env:"PURVEYOR_DISTRIBUTE"`
 }
 
 func (m migrateCommand) prepare() error {
 	if m.Distribute != "" && !m.PostgreSQL() {
-		return fmt.Errorf("--distribute %s: this needs a PostgreSQL database with the extension; --database names another", m.Distribute)
+		return wrong("--distribute %s: this needs a PostgreSQL database with the extension; --database names another", m.Distribute)
 	}
 	return nil
 }

@@ -22,11 +22,6 @@ type orderCommand struct {
 	Refund   orderRefund   `cmd:"" help:"Give money of a card payment back."`
 }
 
-// asJSON is the part of a command that prints what it read.
-type asJSON struct {
-	JSON bool `help:"Print JSON." name:"json"`
-}
-
 type orderList struct {
 	onDatabase
 	asJSON
@@ -59,6 +54,13 @@ func listed(o commerce.Order) listedOrder {
 	return listedOrder{o.ID, o.StoreID, o.PartnerID, o.ExternalID, o.Mode, o.Status, o.Fulfillment, o.TotalCents, o.CreatedOn, o.UpdatedOn}
 }
 
+func (c orderList) prepare() error {
+	if _, err := statusesOf(c.Status); err != nil {
+		return err
+	}
+	return c.check()
+}
+
 func (c orderList) Run(ctx context.Context, db *database) error {
 	f, err := c.filter(ctx, db.Reader())
 	if err != nil {
@@ -77,11 +79,7 @@ func (c orderList) Run(ctx context.Context, db *database) error {
 		}
 	}
 	if c.JSON {
-		list := []listedOrder{}
-		for _, o := range orders {
-			list = append(list, listed(o))
-		}
-		return printJSON(list)
+		return printJSON(listOf(orders, listed))
 	}
 	t := newTable("ORDER", "MADE", "STATUS", "MODE", "STORE", "PARTNER", "ITS ID", "KIND", "TOTAL")
 	for _, o := range orders {
@@ -137,7 +135,7 @@ func statusesOf(word string) ([]commerce.OrderStatus, error) {
 	case slices.Contains(commerce.Statuses, status):
 		return []commerce.OrderStatus{status}, nil
 	}
-	return nil, fmt.Errorf("--status %q is no status; give open, finished, or one of %v", word, commerce.Statuses)
+	return nil, wrong("--status %q is no status; give open, finished, or one of %v", word, commerce.Statuses)
 }
 
 // onOrder is the part of a command that is about one order.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -18,7 +17,7 @@ type orderConfirm struct {
 func (c orderConfirm) Run(ctx context.Context, db *database) error {
 	return c.act(ctx, db, func(by service.Caller, o commerce.Order) error {
 		if n := c.ReadyIn; n != nil && (*n < 0 || *n > commerce.MaxReadyMinutes) {
-			return fmt.Errorf("--ready-in must be from 0 to %d", commerce.MaxReadyMinutes)
+			return wrong("--ready-in must be from 0 to %d", commerce.MaxReadyMinutes)
 		}
 		_, err := db.uses.ConfirmOrder(ctx, by, service.ConfirmOrder{Order: o, ReadyInMinutes: c.ReadyIn})
 		return err
@@ -50,7 +49,7 @@ type forReason struct {
 
 func (c *forReason) prepare() error {
 	if c.Reason = commerce.CleanText(strings.TrimSpace(c.Reason), commerce.MaxNote); c.Reason == "" {
-		return errors.New("--reason: say why; the order's history shows it")
+		return wrong("--reason: say why; the order's history shows it")
 	}
 	return nil
 }
@@ -79,7 +78,7 @@ func (c *orderRefund) prepare() error {
 	if c.Amount != "" {
 		cents, err := commerce.ParseScaled(strings.TrimPrefix(c.Amount, "$"), 2)
 		if err != nil || cents <= 0 {
-			return fmt.Errorf("--amount %q must be above 0, in dollars, like 4.50", c.Amount)
+			return wrong("--amount %q must be above 0, in dollars, like 4.50", c.Amount)
 		}
 		c.amount = commerce.Cents(cents)
 	}

@@ -15,6 +15,7 @@ type outboxCommand struct {
 
 type outboxList struct {
 	onDatabase
+	asJSON
 	Limit  int    `help:"How many." default:"50"`
 	Before string `help:"Only messages before this one." placeholder:"ID"`
 }
@@ -23,6 +24,9 @@ func (c outboxList) Run(ctx context.Context, db *database) error {
 	list, err := db.Reader().Outbox(ctx, c.Before, max(c.Limit, 1))
 	if err != nil {
 		return err
+	}
+	if c.JSON {
+		return printJSON(listOf(list, listedMessageOf))
 	}
 	table := newTable("ID", "TIME", "KIND", "TO", "ORDER", "KEPT BECAUSE", "SUBJECT")
 	for _, m := range list {

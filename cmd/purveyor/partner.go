@@ -30,13 +30,13 @@ type partnerCreate struct {
 	onAnyDatabase
 	liveKeys
 	Name           string           `help:"Name of the partner." required:"" env:"PURVEYOR_PARTNER_NAME"`
-	Scope          []commerce.Scope `help:"Scope of the keys; may be repeated. Default: all (*)." placeholder:"S" sep:"none" env:"PURVEYOR_PARTNER_SCOPE"`
-	TestScope      []commerce.Scope `help:"Scope of the test key, if it may do less than the live key; may be repeated." placeholder:"S" sep:"none"`
-	Store          []string         `help:"Store that the keys may use; may be repeated. Default: all stores." placeholder:"ID" sep:"none" env:"PURVEYOR_PARTNER_STORE"`
-	RateLimit      int64            `help:"Requests per minute." default:"240" env:"PURVEYOR_RATE_LIMIT"`
-	CallbackURL    string           `help:"URL for webhooks." placeholder:"URL" env:"PURVEYOR_CALLBACK_URL"`
-	CallbackSecret string           `help:"Secret that signs webhooks: whsec_ and base64, as libraries of Standard Webhooks take it, or a text that is the key itself. Default with --callback-url: one is drawn, and printed once. - reads it from standard input." env:"PURVEYOR_CALLBACK_SECRET" secret:"" placeholder:"S"`
-	JSON           bool             `help:"Print JSON."`
+	Scope          []commerce.Scope `help:"Scope of the keys; may be repeated. Default: all (*)." placeholder:"S" sep:"none" env:"PURVEYOR_PARTNER_SCOPE" group:"Rights:"`
+	TestScope      []commerce.Scope `help:"Scope of the test key, if it may do less than the live key; may be repeated." placeholder:"S" sep:"none" group:"Rights:"`
+	Store          []string         `help:"Store that the keys may use; may be repeated. Default: all stores." placeholder:"ID" sep:"none" env:"PURVEYOR_PARTNER_STORE" group:"Rights:"`
+	RateLimit      int64            `help:"Requests per minute." default:"240" env:"PURVEYOR_RATE_LIMIT" group:"Rights:"`
+	CallbackURL    string           `help:"URL for webhooks." placeholder:"URL" env:"PURVEYOR_CALLBACK_URL" group:"Webhooks:"`
+	CallbackSecret string           `help:"Secret that signs webhooks: whsec_ and base64, as libraries of Standard Webhooks take it, or a text that is the key itself. Default with --callback-url: one is drawn, and printed once. - reads it from standard input." env:"PURVEYOR_CALLBACK_SECRET" secret:"" placeholder:"S" group:"Webhooks:"`
+	asJSON
 }
 
 // issued is the output of the commands that make keys, as JSON.
@@ -105,12 +105,18 @@ func flagError(err error) error {
 	return err
 }
 
-type partnerList struct{ onDatabase }
+type partnerList struct {
+	onDatabase
+	asJSON
+}
 
 func (c partnerList) Run(ctx context.Context, db *database) error {
 	list, err := db.Reader().Partners(ctx)
 	if err != nil {
 		return err
+	}
+	if c.JSON {
+		return printJSON(listOf(list, listedPartnerOf))
 	}
 	table := newTable("ID", "NAME", "STATE", "PER MINUTE", "SCOPES", "STORES")
 	for _, p := range list {
@@ -179,14 +185,14 @@ func partnerMissing(id string, err error) error {
 type partnerUpdate struct {
 	onPartner
 	Name           *string          `help:"Name of the partner."`
-	Scope          []commerce.Scope `help:"Scopes that replace the present ones; may be repeated." placeholder:"S" sep:"none"`
-	Store          []string         `help:"Stores that replace the present ones; may be repeated." placeholder:"ID" sep:"none"`
-	AllStores      bool             `help:"Lift the restriction to stores." xor:"stores"`
-	ManageSelf     bool             `help:"Also let the partner manage its own keys and endpoints: the scope manage_self, which * does not include."`
-	RateLimit      *int64           `help:"Requests per minute."`
-	CallbackURL    *string          `help:"URL for webhooks; empty: none." placeholder:"URL"`
-	AlarmAddress   []string         `help:"E-mail addresses for alarms about endpoints and keys, which replace the present ones; up to 5; empty: none." placeholder:"E" sep:"none"`
-	CallbackSecret *string          `help:"Secret that signs webhooks from now on: whsec_ and base64, as libraries of Standard Webhooks take it, or a text that is the key itself. It ends a rotation. Default with the first --callback-url: one is drawn, and printed once. - reads it from standard input." placeholder:"S"`
+	Scope          []commerce.Scope `help:"Scopes that replace the present ones; may be repeated." placeholder:"S" sep:"none" group:"Rights:"`
+	Store          []string         `help:"Stores that replace the present ones; may be repeated." placeholder:"ID" sep:"none" group:"Rights:"`
+	AllStores      bool             `help:"Lift the restriction to stores." xor:"stores" group:"Rights:"`
+	ManageSelf     bool             `help:"Also let the partner manage its own keys and endpoints: the scope manage_self, which * does not include." group:"Rights:"`
+	RateLimit      *int64           `help:"Requests per minute." group:"Rights:"`
+	CallbackURL    *string          `help:"URL for webhooks; empty: none." placeholder:"URL" group:"Webhooks and alarms:"`
+	AlarmAddress   []string         `help:"E-mail addresses for alarms about endpoints and keys, which replace the present ones; up to 5; empty: none." placeholder:"E" sep:"none" group:"Webhooks and alarms:"`
+	CallbackSecret *string          `help:"Secret that signs webhooks from now on: whsec_ and base64, as libraries of Standard Webhooks take it, or a text that is the key itself. It ends a rotation. Default with the first --callback-url: one is drawn, and printed once. - reads it from standard input." placeholder:"S" group:"Webhooks and alarms:"`
 }
 
 func (c partnerUpdate) prepare() (err error) {
@@ -201,7 +207,7 @@ func (c partnerUpdate) prepare() (err error) {
 		}
 	}
 	if len(c.Store) > 0 && c.AllStores {
-		return errors.New("--store and --all-stores exclude each other")
+		return wrong("--store and --all-stores exclude each other")
 	}
 	return nil
 }

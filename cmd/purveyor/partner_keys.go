@@ -11,7 +11,10 @@ import (
 	"purveyor/internal/service"
 )
 
-type partnerKeys struct{ onPartner }
+type partnerKeys struct {
+	onPartner
+	asJSON
+}
 
 func (c partnerKeys) Run(ctx context.Context, db *database) error {
 	keys, err := keysOfPartner(ctx, db, c.ID)
@@ -19,6 +22,9 @@ func (c partnerKeys) Run(ctx context.Context, db *database) error {
 		return err
 	}
 	now := commerce.MillisOf(time.Now())
+	if c.JSON {
+		return printJSON(listOf(keys, listedKeyOf(now)))
+	}
 	table := newTable("ID", "NAME", "MODE", "KEY", "STATE", "LAST USED", "ENDS", "SCOPES", "STORES", "ADDRESSES")
 	for _, k := range keys {
 		scopes, stores := "as the partner", "as the partner"
@@ -32,10 +38,13 @@ func (c partnerKeys) Run(ctx context.Context, db *database) error {
 		if len(k.Addresses) > 0 {
 			addresses = strings.Join(k.Addresses, ",")
 		}
-		table.row(k.ID, k.Name, k.Mode, k.Mode.KeyPrefix()+"..."+k.Last4, k.State(now), momentOr(k.UsedOn, "never"), momentOr(k.ExpiresOn, "never"), scopes, stores, addresses)
+		table.row(k.ID, k.Name, k.Mode, endsOf(k), k.State(now), momentOr(k.UsedOn, "never"), momentOr(k.ExpiresOn, "never"), scopes, stores, addresses)
 	}
 	return table.flush()
 }
+
+// endsOf are the ends of a key, by which it can be told from others.
+func endsOf(k commerce.APIKey) string { return k.Mode.KeyPrefix() + "..." + k.Last4 }
 
 func momentOr(at commerce.Millis, none string) string {
 	if at == 0 {
@@ -63,8 +72,8 @@ func printKey(k service.IssuedKey, asJSON bool, previous string) error {
 // liveKeys is the part of a command that makes live keys. The command writes to the database and asks no service, so it is told as
 // the service is whether these need a certification.
 type liveKeys struct {
-	RequireCertified bool `help:"Make live keys for partners alone whose integration has passed the certification, as a service with this setting does." env:"PURVEYOR_REQUIRE_CERTIFIED"`
-	Force            bool `help:"Make a live key all the same."`
+	RequireCertified bool `help:"Make live keys for partners alone whose integration has passed the certification, as a service with this setting does." env:"PURVEYOR_REQUIRE_CERTIFIED" group:"Certification:"`
+	Force            bool `help:"Make a live key all the same." group:"Certification:"`
 }
 
 // uses are the use cases under these settings.
@@ -77,11 +86,11 @@ type partnerAddKey struct {
 	liveKeys
 	Name    string           `help:"What the key is for." required:""`
 	Mode    commerce.Mode    `help:"Which key: live or test." enum:"live,test" required:""`
-	Scope   []commerce.Scope `help:"Scope of the key; may be repeated. Default: those of the partner; a test key then changes no products and no stock." placeholder:"S" sep:"none"`
-	Store   []string         `help:"Store that the key may use; may be repeated. Default: those of the partner." placeholder:"ID" sep:"none"`
-	Address []string         `help:"IP address or CIDR block that may use the key; may be repeated. Default: all." sep:"none"`
-	Days    int              `help:"Days until the key ends. Default: it does not."`
-	JSON    bool             `help:"Print JSON."`
+	Scope   []commerce.Scope `help:"Scope of the key; may be repeated. Default: those of the partner; a test key then changes no products and no stock." placeholder:"S" sep:"none" group:"Rights:"`
+	Store   []string         `help:"Store that the key may use; may be repeated. Default: those of the partner." placeholder:"ID" sep:"none" group:"Rights:"`
+	Address []string         `help:"IP address or CIDR block that may use the key; may be repeated. Default: all." sep:"none" group:"Rights:"`
+	Days    int              `help:"Days until the key ends. Default: it does not." group:"Rights:"`
+	asJSON
 }
 
 func (c partnerAddKey) Run(ctx context.Context, db *database) error {
@@ -108,12 +117,12 @@ type partnerRotateKey struct {
 	Mode         commerce.Mode `help:"Which key: live or test, if the partner has one of them." enum:"live,test" xor:"which" required:""`
 	Key          string        `help:"Which key, by its id." placeholder:"ID" xor:"which" required:""`
 	OverlapHours int           `help:"Hours for which the old key goes on working; 168 at most." default:"0"`
-	JSON         bool          `help:"Print JSON."`
+	asJSON
 }
 
 func (c *partnerRotateKey) prepare() error {
 	if overlap := time.Duration(c.OverlapHours) * time.Hour; overlap < 0 || overlap > commerce.MaxOverlap {
-		return errors.New("--overlap-hours must be 0 to 168")
+		return wrong("--overlap-hours must be 0 to 168")
 	}
 	return nil
 }
@@ -125,7 +134,7 @@ func (c partnerRotateKey) Run(ctx context.Context, db *database) error {
 	}
 	if c.Key == "" {
 		if c.Key, err = theKey(keys, c.Mode); errors.Is(err, errNoKey) { // the first one of the mode
-			return partnerAddKey{onPartner: c.onPartner, liveKeys: c.liveKeys, Name: string(c.Mode) + " key", Mode: c.Mode, JSON: c.JSON}.Run(ctx, db)
+			return partnerAddKey{onPartner: c.onPartner, liveKeys: c.liveKeys, Name: string(c.Mode) + " key", Mode: c.Mode, asJSON: c.asJSON}.Run(ctx, db)
 		} else if err != nil {
 			return err
 		}

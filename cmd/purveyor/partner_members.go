@@ -24,7 +24,10 @@ func (c partnerInvite) Run(ctx context.Context, db *database) error {
 	return nil
 }
 
-type partnerMembers struct{ onPartner }
+type partnerMembers struct {
+	onPartner
+	asJSON
+}
 
 func (c partnerMembers) Run(ctx context.Context, db *database) error {
 	if _, err := db.Reader().Partner(ctx, c.ID); err != nil {
@@ -33,6 +36,9 @@ func (c partnerMembers) Run(ctx context.Context, db *database) error {
 	members, err := db.Reader().Members(ctx, c.ID)
 	if err != nil {
 		return err
+	}
+	if c.JSON {
+		return printJSON(listOf(members, listedMemberOf))
 	}
 	table := newTable("ID", "E-MAIL", "ROLE")
 	for _, m := range members {

@@ -30,9 +30,9 @@ const maxReason = 200
 func (c stockCheck) prepare() error {
 	switch {
 	case c.Repair && c.Reason == "":
-		return errors.New("--repair needs --reason TEXT: the history of each repaired product shows it")
+		return wrong("--repair needs --reason TEXT: the history of each repaired product shows it")
 	case !c.Repair && c.Reason != "":
-		return errors.New("--reason is for --repair alone")
+		return wrong("--reason is for --repair alone")
 	}
 	return nil
 }

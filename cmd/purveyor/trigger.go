@@ -15,8 +15,8 @@ import (
 // triggerCommand has a running service play a test order, so that a partner's developer sees an event arrive.
 type triggerCommand struct {
 	Kind  string `arg:"" help:"The event, as order.delivered."`
-	Key   string `help:"A test key of the partner, with the scope write_orders." required:"" placeholder:"KEY" env:"PURVEYOR_KEY" secret:""`
-	URL   string `help:"The service." default:"http://127.0.0.1:8080" placeholder:"URL" env:"PURVEYOR_URL" name:"url"`
+	Key   string `help:"A test key of the partner, with the scope write_orders." required:"" placeholder:"KEY" env:"PURVEYOR_KEY" secret:"" group:"Service:"`
+	URL   string `help:"The service." default:"http://127.0.0.1:8080" placeholder:"URL" env:"PURVEYOR_URL" name:"url" group:"Service:"`
 	Store string `help:"The store of the order. Default: one that has goods." placeholder:"ID"`
 }
 

@@ -48,7 +48,7 @@ func (c userCreate) Run(ctx context.Context, db *database) error {
 			return err
 		}
 		if len(users) > 0 {
-			return errors.New("--role is missing: viewer, clerk, manager or owner")
+			return wrong("--role is missing: viewer, clerk, manager or owner")
 		}
 		c.Role = string(commerce.Owner)
 	}
@@ -70,22 +70,22 @@ func (c userCreate) Run(ctx context.Context, db *database) error {
 	return nil
 }
 
-type userList struct{ onDatabase }
+type userList struct {
+	onDatabase
+	asJSON
+}
 
 func (c userList) Run(ctx context.Context, db *database) error {
 	users, err := db.Reader().Users(ctx)
 	if err != nil {
 		return err
 	}
+	if c.JSON {
+		return printJSON(listOf(users, listedUserOf))
+	}
 	table := newTable("ID", "E-MAIL", "NAME", "STATE", "SECOND FACTOR", "RIGHTS")
 	for _, u := range users {
-		state, factor := "active", "off"
-		switch {
-		case u.Suspended:
-			state = "suspended"
-		case u.Password == "":
-			state = "invited"
-		}
+		factor := "off"
 		if u.TOTPSecret != "" {
 			factor = "on"
 		}
@@ -93,9 +93,19 @@ func (c userList) Run(ctx context.Context, db *database) error {
 		for _, g := range u.Grants {
 			rights = append(rights, string(g.Role)+" of "+g.StoreID)
 		}
-		table.row(u.ID, u.Email, u.Name, state, factor, strings.Join(rights, ", "))
+		table.row(u.ID, u.Email, u.Name, userState(u), factor, strings.Join(rights, ", "))
 	}
 	return table.flush()
+}
+
+func userState(u commerce.User) string {
+	switch {
+	case u.Suspended:
+		return "suspended"
+	case u.Password == "":
+		return "invited"
+	}
+	return "active"
 }
 
 // onUser is a command about one user.

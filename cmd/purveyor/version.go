@@ -52,7 +52,7 @@ func (b build) String() string {
 }
 
 type versionCommand struct {
-	JSON bool `help:"Print JSON."`
+	asJSON
 }
 
 func (v versionCommand) Run() error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,15 +30,18 @@ type webhookCommand struct {
 
 type webhookList struct {
 	onDatabase
+	asJSON
 	Partner string `arg:"" optional:"" help:"A partner's id; without one, endpoints are listed."`
 	Type    string `help:"Only events of this kind." placeholder:"KIND"`
 	Limit   int    `help:"How many events." default:"50"`
 	span
 }
 
+func (c webhookList) prepare() error { return c.check() }
+
 func (c webhookList) Run(ctx context.Context, db *database) error {
 	if c.Partner == "" {
-		return listEndpoints(ctx, db.Reader())
+		return c.endpoints(ctx, db.Reader())
 	}
 	f, err := c.filter(c.Partner)
 	if err != nil {
@@ -47,10 +51,10 @@ func (c webhookList) Run(ctx context.Context, db *database) error {
 	if c.Type != "" {
 		f.Kinds = []commerce.WebhookKind{commerce.WebhookKind(c.Type)}
 	}
-	return listEvents(ctx, db.Reader(), f)
+	return c.events(ctx, db.Reader(), f)
 }
 
-func listEndpoints(ctx context.Context, r storage.Reader) error {
+func (c webhookList) endpoints(ctx context.Context, r storage.Reader) error {
 	partners, err := r.Partners(ctx)
 	if err != nil {
 		return err
@@ -59,7 +63,7 @@ func listEndpoints(ctx context.Context, r storage.Reader) error {
 	if err != nil {
 		return err
 	}
-	table := newTable("PARTNER", "NAME", "CALLBACK URL", "STATE", "WAITING")
+	list := []listedEndpoint{}
 	for _, p := range partners {
 		waiting := 0
 		for _, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked} {
@@ -69,7 +73,14 @@ func listEndpoints(ctx context.Context, r storage.Reader) error {
 			}
 			waiting += n
 		}
-		table.row(p.ID, p.Name, orNone(commerce.WithoutPassword(p.CallbackURL)), endpointState(endpoints[p.ID]), count(waiting))
+		list = append(list, listedEndpointOf(p, endpoints[p.ID], waiting))
+	}
+	if c.JSON {
+		return printJSON(list)
+	}
+	table := newTable("PARTNER", "NAME", "CALLBACK URL", "STATE", "WAITING")
+	for _, e := range list {
+		table.row(e.PartnerID, e.Name, orNone(e.CallbackURL), e.State, count(e.Waiting))
 	}
 	return table.flush()
 }
@@ -100,22 +111,25 @@ func endpointState(e commerce.Endpoint) string {
 
 func moment(t commerce.Millis) string { return t.Time().UTC().Format(time.RFC3339) }
 
-func listEvents(ctx context.Context, r storage.Reader, f storage.EventFilter) error {
+func (c webhookList) events(ctx context.Context, r storage.Reader, f storage.EventFilter) error {
 	page, err := r.EventPage(ctx, f)
 	if err != nil {
 		return err
 	}
-	table := newTable("EVENT", "TIME", "KIND", "ORDER", "TRIES", "LAST")
+	list := []listedEvent{}
 	for _, e := range page.Events {
 		attempts, err := r.Attempts(ctx, e.Key())
 		if err != nil {
 			return err
 		}
-		last := "not sent"
-		if n := len(attempts); n > 0 {
-			last = outcome(attempts[n-1])
-		}
-		table.row(e.ID, moment(e.Timestamp), e.Kind, orNone(e.OrderID), len(attempts), last)
+		list = append(list, listedEventOf(e, attempts))
+	}
+	if c.JSON {
+		return printJSON(list)
+	}
+	table := newTable("EVENT", "TIME", "KIND", "ORDER", "TRIES", "LAST")
+	for _, e := range list {
+		table.row(e.ID, moment(e.Time), e.Kind, orNone(e.OrderID), e.Attempts, cmp.Or(e.Last, "not sent"))
 	}
 	return table.flush()
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -14,8 +12,13 @@ import (
 
 // span is a range of time.
 type span struct {
-	Since string `help:"From this time on: RFC 3339, Unix ms, or an age, as 24h." placeholder:"TIME"`
-	Until string `help:"Before this time." placeholder:"TIME"`
+	Since string `help:"From this time on: RFC 3339, Unix ms, or an age, as 24h." placeholder:"TIME" group:"Time:"`
+	Until string `help:"Before this time." placeholder:"TIME" group:"Time:"`
+}
+
+func (s span) check() error {
+	_, err := s.filter("")
+	return err
 }
 
 func (s span) filter(partnerID string) (f storage.EventFilter, err error) {
@@ -41,7 +44,7 @@ func parseMoment(flag, text string) (commerce.Millis, error) {
 	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
 		return commerce.MillisOf(time.Now().Add(-ago)), nil
 	}
-	return 0, fmt.Errorf("%s %q is no time; give it as 2006-01-02T15:04:05Z, as Unix ms, or as an age: 24h", flag, text)
+	return 0, wrong("%s %q is no time; give it as 2006-01-02T15:04:05Z, as Unix ms, or as an age: 24h", flag, text)
 }
 
 type webhookResend struct {
@@ -78,11 +81,11 @@ type webhookReplay struct {
 func (c webhookReplay) prepare() error {
 	switch ranged := c.Since != "" || c.Until != ""; {
 	case !ranged && !c.All:
-		return errors.New("say which events: --since TIME, with or without --until TIME; --all sends those of the last 30 days")
+		return wrong("say which events: --since TIME, with or without --until TIME; --all sends those of the last 30 days")
 	case ranged && c.All:
-		return errors.New("--all and a range exclude each other")
+		return wrong("--all and a range exclude each other")
 	}
-	return nil
+	return c.check()
 }
 
 func (c webhookReplay) Run(ctx context.Context, db *database) error {

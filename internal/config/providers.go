@@ -37,10 +37,10 @@ type Couriers struct {
 	NominatimURL string `help:"Your Nominatim server." env:"PURVEYOR_NOMINATIM_URL" placeholder:"URL"`
 
 	// These are for fake servers in tests.
-	UberURL     string `help:"Where Uber's API is." hidden:"" env:"PURVEYOR_UBER_URL" placeholder:"URL"`
-	UberAuthURL string `help:"Where Uber gives tokens." hidden:"" env:"PURVEYOR_UBER_AUTH_URL" placeholder:"URL"`
-	DoorDashURL string `help:"Where DoorDash's API is." hidden:"" env:"PURVEYOR_DOORDASH_URL" name:"doordash-url" placeholder:"URL"`
-	CensusURL   string `help:"Where the Census geocoder is." hidden:"" env:"PURVEYOR_CENSUS_URL" placeholder:"URL"`
+	UberURL     string `help:"Where Uber's API is. Default: at Uber; tests name a stand-in." env:"PURVEYOR_UBER_URL" placeholder:"URL"`
+	UberAuthURL string `help:"Where Uber gives tokens. Default: at Uber; tests name a stand-in." env:"PURVEYOR_UBER_AUTH_URL" placeholder:"URL"`
+	DoorDashURL string `help:"Where DoorDash's API is. Default: at DoorDash; tests name a stand-in." env:"PURVEYOR_DOORDASH_URL" name:"doordash-url" placeholder:"URL"`
+	CensusURL   string `help:"Where the Census geocoder is. Default: at the Census; tests name a stand-in." env:"PURVEYOR_CENSUS_URL" placeholder:"URL"`
 }
 
 // Names of courier providers, and of geocoders that know streets.
@@ -192,7 +192,7 @@ type Payments struct {
 	StripeTestWebhookSecret []string `help:"Signing secret of the webhook endpoint in Stripe's test mode." env:"PURVEYOR_STRIPE_TEST_WEBHOOK_SECRET" secret:"" placeholder:"SECRET"`
 
 	// StripeURL is for fake servers in tests.
-	StripeURL string `help:"Where Stripe's API is, if not at Stripe." hidden:"" env:"PURVEYOR_STRIPE_URL" placeholder:"URL"`
+	StripeURL string `help:"Where Stripe's API is. Default: at Stripe; tests name a stand-in." env:"PURVEYOR_STRIPE_URL" placeholder:"URL"`
 }
 
 // LiveStripe reports whether live orders are paid at Stripe.
