@@ -49,12 +49,22 @@ func TestOrderCommand(t *testing.T) {
 		order("refund", id, "--reason", "was\x1b[31mbroken", "--amount", "1.50")
 		check.Eventually(t, patience, pollPause, "the refund", func() bool { return strings.Contains(order("show", id), "refunded    $1.50") })
 
+		again := s.operate("order", "refund", id, "--reason", "the answer was lost", "--amount", "1.50")
+		if text := again.ok(t); !strings.Contains(text, "refunded    $1.50") || !strings.Contains(again.stderr, "--key TEXT") {
+			t.Errorf("a repeat is another refund, or does not say that it is none: %s%s", text, again.stderr)
+		}
+		for range 2 {
+			order("refund", id, "--reason", "also broken", "--amount", "1.50", "--key", "second")
+		}
+		s.operate("order", "refund", id, "--reason", "also broken", "--amount", "0.50", "--key", "second").refused(t, 1, "--key second", "another amount")
+		check.Eventually(t, patience, pollPause, "the second refund", func() bool { return strings.Contains(order("show", id), "refunded    $3.00") })
+
 		other := buy("b")
 		if text := order("cancel", other, "--reason", "closed today"); !strings.Contains(text, "status      cancelled") || !strings.Contains(text, "purveyor order refund "+other+" --reason") {
 			t.Errorf("cancelled: %s", text)
 		}
 		text := order("explain", id)
-		for _, words := range []string{"Confirmed, by operator:", "Ready for pickup, by operator:", "Picked up, by operator:", "Refunded $1.50", "broken", "the partner has no endpoint", "purveyor order refund " + id} {
+		for _, words := range []string{"Confirmed, by operator:", "Ready for pickup, by operator:", "Picked up, by operator:", "Refunded $1.50", "broken", "also broken", "the partner has no endpoint", "purveyor order refund " + id} {
 			if !strings.Contains(text, words) || strings.Contains(text, "\x1b") {
 				t.Errorf("%q is not told:\n%s", words, text)
 			}
@@ -63,7 +73,13 @@ func TestOrderCommand(t *testing.T) {
 			t.Errorf("the reason is not told:\n%s", text)
 		}
 		audit := s.operate("audit", "list").ok(t)
-		for _, act := range []string{"confirm_order  " + id, "mark_ready  " + id, "mark_picked_up  " + id, "refund_order  " + id, "cancel_order  " + other} {
+		if n := strings.Count(audit, "refund_order  "+id); n != 2 {
+			t.Errorf("%d refunds are in the audit, not 2:\n%s", n, audit)
+		}
+		if !strings.Contains(audit, `"reason":"closed today"`) {
+			t.Errorf("the reason of the cancellation is not in the audit:\n%s", audit)
+		}
+		for _, act := range []string{"confirm_order  " + id, "mark_ready  " + id, "mark_picked_up  " + id, "cancel_order  " + other} {
 			if strings.Count(audit, act) != 1 {
 				t.Errorf("%s is not in the audit once:\n%s", act, audit)
 			}
@@ -75,7 +91,7 @@ func TestOrderCommand(t *testing.T) {
 			Money      struct{ Total, Refunded int64 }
 		}
 		check.OK(t, json.Unmarshal([]byte(order("explain", id, "--json")), &told))
-		if told.ID != id || told.Status != "picked_up" || told.Money.Refunded != 150 || told.Money.Total != 400 || len(told.Story) < 5 || len(told.Possible) == 0 {
+		if told.ID != id || told.Status != "picked_up" || told.Money.Refunded != 300 || told.Money.Total != 400 || len(told.Story) < 5 || len(told.Possible) == 0 {
 			t.Errorf("%+v", told)
 		}
 		var list []struct{ ID string }

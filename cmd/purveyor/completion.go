@@ -26,22 +26,27 @@ var fishScript string
 
 type completionBash struct{}
 
-func (completionBash) Run() { printf("%s", bashScript) }
+func (completionBash) Run() error { return printScript(bashScript) }
 
 type completionZsh struct{}
 
-func (completionZsh) Run() { printf("%s", zshScript) }
+func (completionZsh) Run() error { return printScript(zshScript) }
 
 type completionFish struct{}
 
-func (completionFish) Run() { printf("%s", fishScript) }
+func (completionFish) Run() error { return printScript(fishScript) }
+
+func printScript(text string) error {
+	printf("%s", text)
+	return nil
+}
 
 type completionWords struct {
 	Words []string `arg:"" optional:"" help:"Behind --: the words of the command line up to the cursor, without the program."`
 }
 
 // Run prints a line for each candidate: the word, a tab, and what it means.
-func (c completionWords) Run(k *kong.Context) {
+func (c completionWords) Run(k *kong.Context) error {
 	for _, found := range completed(k.Model.Node, c.Words) {
 		if found.means == "" {
 			printf("%s\n", found.word)
@@ -49,6 +54,7 @@ func (c completionWords) Run(k *kong.Context) {
 			printf("%s\t%s\n", found.word, oneLine.Replace(found.means))
 		}
 	}
+	return nil
 }
 
 type candidate struct{ word, means string }

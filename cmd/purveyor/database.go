@@ -173,6 +173,39 @@ type copyCommand struct {
 	To   string `required:"" help:"The target, an empty database." env:"PURVEYOR_COPY_TO" secret:"url" placeholder:"URL"`
 }
 
+// watchedSource shows how far the copy of a database has come.
+type watchedSource struct {
+	storage.Transfer
+	progress *progress
+}
+
+func (w watchedSource) Snapshot(ctx context.Context, f func(schema.Snapshot) error) error {
+	return w.Transfer.Snapshot(ctx, func(s schema.Snapshot) error { return f(watchedSnapshot{s, w.progress}) })
+}
+
+type watchedSnapshot struct {
+	schema.Snapshot
+	progress *progress
+}
+
+func (w watchedSnapshot) Sums(t *schema.Plain) ([]int64, error) {
+	sums, err := w.Snapshot.Sums(t)
+	if err == nil {
+		w.progress.phase("copying "+t.Name, sums[0], "rows")
+	}
+	return sums, err
+}
+
+func (w watchedSnapshot) Each(t *schema.Plain, row func(schema.Scanner) error) error {
+	done := int64(0)
+	return w.Snapshot.Each(t, func(s schema.Scanner) error {
+		if done++; done%1000 == 0 {
+			w.progress.set(done)
+		}
+		return row(s)
+	})
+}
+
 // Run copies all of it, or nothing.
 func (c copyCommand) Run() error {
 	source, target := config.Database{Database: c.From}, config.Database{Database: c.To}
@@ -184,7 +217,9 @@ func (c copyCommand) Run() error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("--to: %w", err), from.Close())
 	}
-	rows, err := storage.Copy(context.Background(), from, to)
+	p := startProgress()
+	rows, err := storage.Copy(context.Background(), watchedSource{from, p}, to)
+	p.end()
 	if errors.Is(err, schema.ErrNotEmpty) {
 		err = fmt.Errorf("%w; name an empty one with --to", err)
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -71,8 +73,12 @@ type orderRefund struct {
 	onOrder
 	forReason
 	Amount string `help:"Dollars to give back, as 4.50. Default: all that is left of the payment." placeholder:"DOLLARS"`
+	Key    string `help:"A name of this refund: for 72 hours a repeat with it changes nothing. Without one the amount names it, so a second refund of the same amount needs a key." placeholder:"TEXT"`
 	amount commerce.Cents
 }
+
+// maxRefundKey is as long as an Idempotency-Key may be.
+const maxRefundKey = 255
 
 func (c *orderRefund) prepare() error {
 	if c.Amount != "" {
@@ -82,14 +88,40 @@ func (c *orderRefund) prepare() error {
 		}
 		c.amount = commerce.Cents(cents)
 	}
+	if len(c.Key) > maxRefundKey {
+		return wrong("--key may have %d characters", maxRefundKey)
+	}
 	return c.forReason.prepare()
 }
 
 func (c orderRefund) Run(ctx context.Context, db *database) error {
 	return c.act(ctx, db, func(by service.Caller, o commerce.Order) error {
-		_, err := db.uses.RefundOrder(ctx, by, service.RefundOrder{Order: o, AmountCents: c.amount, Reason: c.Reason}, service.Once[commerce.Refund]{})
-		return err
+		out, err := db.uses.RefundOrder(ctx, by, service.RefundOrder{Order: o, AmountCents: c.amount, Reason: c.Reason}, c.once(o))
+		refusal, ok := errors.AsType[*commerce.Error](err)
+		switch {
+		case ok && refusal.Code == "idempotency_key_reused":
+			return fmt.Errorf("--key %s is that of a refund of another amount", c.Key)
+		case err != nil || !out.Replayed:
+			return err
+		case c.Key == "":
+			complain("purveyor: this amount was given back before, within 72 hours, and now nothing was; for another refund of it name one with --key TEXT\n")
+		default:
+			complain("purveyor: this refund was made before, and now nothing was given back\n")
+		}
+		return nil
 	})
+}
+
+// once makes a repeat safe, as after an answer that was lost: the operators of an order share the
+// names of its refunds.
+func (c orderRefund) once(o commerce.Order) service.Once[commerce.Refund] {
+	name := "key " + c.Key
+	if c.Key == "" {
+		name = fmt.Sprintf("amount %d", c.amount)
+	}
+	return service.Once[commerce.Refund]{Key: commerce.ReplyKey{PartnerID: string(commerce.ActorOperator), Op: "order refund " + o.ID, Key: name},
+		Fingerprint: sha256.Sum256(fmt.Appendf(nil, "%d", c.amount)),
+		Encode:      func(commerce.Refund) (status int, body []byte) { return 0, nil }} // the job that asks the processor decides it
 }
 
 // act does something with the order as it was read, and shows the order after that. What must

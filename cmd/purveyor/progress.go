@@ -22,7 +22,9 @@ type progress struct {
 	what, unit  string
 	done, total int64 // total 0: not known
 	began       time.Time
-	shown       int // characters of the bar that is on the screen
+
+	screen sync.Mutex // guards what is on it
+	shown  int        // characters of the bar
 }
 
 // startProgress begins to show progress. The caller ends it.
@@ -91,8 +93,16 @@ func (p *progress) show(now time.Time) {
 	printTo(p.out, "%s\n", text)
 }
 
+// above has a text printed where the bar is. The bar comes back below it.
+func (p *progress) above(print func()) {
+	p.draw("")
+	print()
+}
+
 // draw replaces the bar on the screen.
 func (p *progress) draw(bar string) {
+	p.screen.Lock()
+	defer p.screen.Unlock()
 	if !p.terminal || bar == "" && p.shown == 0 {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 )
 
 type stockCommand struct {
@@ -45,18 +46,38 @@ func (c stockCheck) Run(ctx context.Context, db *database) error {
 			return err
 		}
 	}
-	check := stockChecking{stockCheck: c, db: db}
-	sums, err := db.uses.CheckStock(ctx, service.CheckStock{StoreID: c.Store, All: c.All, Fault: printFault,
-		Checked: func(_ service.StockSums, product commerce.ProductKey, broken bool) error {
+	p := startProgress()
+	defer p.end()
+	total, err := c.count(ctx, db)
+	if err != nil {
+		return err
+	}
+	p.phase("checking stock", total, "products")
+	check := stockChecking{stockCheck: c, db: db, progress: p}
+	sums, err := db.uses.CheckStock(ctx, service.CheckStock{StoreID: c.Store, All: c.All, Fault: func(f service.StockFault) { p.above(func() { printFault(f) }) },
+		Checked: func(sums service.StockSums, product commerce.ProductKey, broken bool) error {
+			p.set(int64(sums.Products))
 			if !broken {
 				return nil
 			}
 			return check.repair(ctx, product)
 		}})
-	if err != nil {
+	if p.end(); err != nil {
 		return err
 	}
 	return check.conclude(sums)
+}
+
+// count counts the products for the progress; 0: of one store, the number is not known.
+func (c stockCheck) count(ctx context.Context, db *database) (n int64, err error) {
+	if c.Store != "" {
+		return 0, nil
+	}
+	err = db.Snapshot(ctx, func(s schema.Snapshot) error {
+		n, err = schema.CountItems(s)
+		return err
+	})
+	return n, err
 }
 
 func printFault(f service.StockFault) {
@@ -69,8 +90,9 @@ func printFault(f service.StockFault) {
 // stockChecking counts the repairs of a check.
 type stockChecking struct {
 	stockCheck
-	db     *database
-	mended int
+	db       *database
+	progress *progress
+	mended   int
 }
 
 func (c *stockChecking) repair(ctx context.Context, key commerce.ProductKey) error {
@@ -82,7 +104,9 @@ func (c *stockChecking) repair(ctx context.Context, key commerce.ProductKey) err
 		return err
 	}
 	c.mended++
-	printf("%s %s: repaired by move %d, at the quantity %d\n", key.StoreID, key.ProductID, move.Seq, move.QuantityAfter)
+	c.progress.above(func() {
+		printf("%s %s: repaired by move %d, at the quantity %d\n", key.StoreID, key.ProductID, move.Seq, move.QuantityAfter)
+	})
 	return nil
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"math"
 	"strconv"
 	"time"
 
@@ -93,8 +94,17 @@ func (c webhookReplay) Run(ctx context.Context, db *database) error {
 	if err != nil {
 		return err
 	}
-	n, _, _, err := db.uses.ReplayEvents(ctx, service.Caller{Actor: operator()}, service.ReplayEvents{PartnerID: c.Partner, Since: f.Since, Until: f.Until, Undelivered: c.Undelivered})
+	p := startProgress()
+	defer p.end()
+	in := service.ReplayEvents{PartnerID: c.Partner, Since: f.Since, Until: f.Until, Undelivered: c.Undelivered, Sent: func(n int) { p.set(int64(n)) }}
+	p.phase("counting events", 0, "")
+	total, err := db.uses.CountEvents(ctx, in, math.MaxInt-1)
 	if err != nil {
+		return err
+	}
+	p.phase("sending again", int64(total), "events")
+	n, _, _, err := db.uses.ReplayEvents(ctx, service.Caller{Actor: operator()}, in)
+	if p.end(); err != nil {
 		return partnerMissing(c.Partner, err)
 	}
 	printf("%d sent again to %s\n", n, c.Partner)

@@ -10,7 +10,7 @@ import (
 type CancelOrder struct {
 	Facts  OrderFacts
 	Actor  commerce.Actor
-	Reason string // for the audit log
+	Reason string // for the timeline and the audit
 	// Refund also refunds what is left of the payment. The caller draws RefundID.
 	Refund   bool
 	RefundID string
@@ -37,6 +37,9 @@ func (c CancelOrder) Needs() commerce.Needs {
 
 // Access implements commit.Keyed.
 func (c CancelOrder) Access(rows *commerce.Rows) error { return c.Facts.access(rows, c.Actor) }
+
+// Why is the reason for the audit.
+func (c CancelOrder) Why() string { return c.Reason }
 
 // Decide cancels in every status that is not terminal. It restores stock if and only if
 // stock was deducted, whatever the status.

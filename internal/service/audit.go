@@ -40,6 +40,16 @@ type audited[R any] struct {
 // Inner is the command that is audited.
 func (a audited[R]) Inner() any { return a.Command }
 
+// explained is a command with a reason that its rows do not keep.
+type explained interface{ Why() string }
+
+func (a audited[R]) why() string {
+	if c, ok := a.Command.(explained); ok {
+		return c.Why()
+	}
+	return ""
+}
+
 // auditPeople has a command audited if its actor is a person. A repeat under an
 // idempotency key changes nothing, and leaves no entry.
 func auditPeople[R any](by commerce.Actor, d deed, cmd commit.Keyed[R]) commit.Keyed[R] {
@@ -60,12 +70,13 @@ func (a audited[R]) Decide(rows *commerce.Rows, now commerce.Millis) (R, commerc
 	if err != nil {
 		return result, changes, err
 	}
-	changes.Audit = append(changes.Audit, entriesOf(rows, &changes, a.by, a.deed, now)...)
+	changes.Audit = append(changes.Audit, entriesOf(rows, &changes, a.by, a.deed, a.why(), now)...)
 	return result, changes, nil
 }
 
-// entriesOf returns the audit entry about changes, or none if nothing changes.
-func entriesOf(rows *commerce.Rows, changes *commerce.Changes, by commerce.Actor, done deed, now commerce.Millis) []commerce.AuditEntry {
+// entriesOf returns the audit entry about changes, or none if nothing changes. An empty reason is
+// left out.
+func entriesOf(rows *commerce.Rows, changes *commerce.Changes, by commerce.Actor, done deed, reason string, now commerce.Millis) []commerce.AuditEntry {
 	d := schema.DifferenceOf(rows, changes)
 	before, after := side(d.Before), side(d.After)
 	if d.LeftOut > 0 {
@@ -84,6 +95,9 @@ func entriesOf(rows *commerce.Rows, changes *commerce.Changes, by commerce.Actor
 	addSome(before, "ended_sessions", shortened(changes.EndedSessions))
 	if len(before) == 0 && len(after) == 0 {
 		return nil
+	}
+	if reason != "" {
+		after["reason"] = reason
 	}
 	return []commerce.AuditEntry{{StoreID: done.storeID, Actor: by.Name(), Action: done.action, Object: done.object,
 		Before: encode(before), After: encode(after), Address: by.Address, TraceID: by.TraceID, CreatedOn: now}}

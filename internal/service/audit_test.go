@@ -234,9 +234,9 @@ func staffActs(t *testing.T, s *fixture.Shop, uses *service.Service) []anAct {
 			return err
 		}, `"status":"ready_for_pickup"`, `"status":"picked_up"`},
 		{"cancel_order", fixture.StoreID, func() error {
-			_, err := uses.CancelOrder(ctx, staff, service.CancelOrder{Order: paid("pi_2")}, service.Once[service.Cancelled]{})
+			_, err := uses.CancelOrder(ctx, staff, service.CancelOrder{Order: paid("pi_2"), Reason: "closed today"}, service.Once[service.Cancelled]{})
 			return err
-		}, `"status":"paid"`, `"status":"cancelled"`},
+		}, `"status":"paid"`, `"status":"cancelled".*"reason":"closed today"`},
 		{"refund_order", fixture.StoreID, func() error {
 			_, err := uses.RefundOrder(ctx, staff, service.RefundOrder{Order: paid("pi_3"), AmountCents: 200}, service.Once[commerce.Refund]{})
 			return err

@@ -28,7 +28,7 @@ func (a attemptsAudited) Decide(rows *commerce.Rows, now commerce.Millis) ([]com
 	for _, e := range changes.Endpoints {
 		if was, _ := rows.Endpoints.Get(e.Owner()); was.PausedFor != e.PausedFor {
 			paused := commerce.Changes{Endpoints: []commerce.Endpoint{e}}
-			changes.Audit = append(changes.Audit, entriesOf(rows, &paused, commerce.SystemActor(""), deed{"pause_endpoint", "", e.Owner()}, now)...)
+			changes.Audit = append(changes.Audit, entriesOf(rows, &paused, commerce.SystemActor(""), deed{"pause_endpoint", "", e.Owner()}, "", now)...)
 		}
 	}
 	return jobs, changes, err

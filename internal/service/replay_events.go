@@ -20,6 +20,7 @@ type ReplayEvents struct {
 	Most         int                    // the most events; 0: all
 	Only         string                 // the owner of the endpoint that they go to; empty: all that take them
 	Repeat       Repeat                 // each step is done once for it
+	Sent         func(total int)        // is told after each step how many were sent again; nil: it is not called
 }
 
 // ReplayStep is the most events that one step of a replay sends again.
@@ -63,6 +64,9 @@ func (s *Service) ReplayEvents(ctx context.Context, by Caller, in ReplayEvents) 
 		}
 		if total += n; len(wanted) > 0 {
 			through = wanted[len(wanted)-1].Timestamp
+		}
+		if in.Sent != nil {
+			in.Sent(total)
 		}
 		if in.Most > 0 && total >= in.Most {
 			return total, through, more, nil

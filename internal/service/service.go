@@ -59,8 +59,7 @@ type Options struct {
 	Env env.Env
 	Now func() time.Time // nil: that of Env
 	// Jobs runs a job while its caller waits; no worker starts such a job before its lease
-	// ends. A call with an idempotency key needs it if a job decides the answer. Nil: no call
-	// waits, and a running service does the jobs.
+	// ends. Nil: no call waits, and a running service does the jobs.
 	Jobs Finisher
 	// Answers makes the answers that jobs decide. Required by GiveUpJob, and by the use
 	// cases that record jobs for which calls wait.
@@ -285,6 +284,9 @@ func (s *Service) decided(ctx context.Context, key commerce.ReplyKey, jobs []com
 // finish runs jobs at the same time, so that a slow cancellation of a courier does not
 // delay a refund.
 func (s *Service) finish(ctx context.Context, jobs []commerce.Job) error {
+	if s.o.Jobs == nil {
+		return nil
+	}
 	errs := make([]error, len(jobs))
 	finishes := make([]func(), len(jobs))
 	for i, job := range jobs {

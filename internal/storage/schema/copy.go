@@ -161,7 +161,8 @@ type Filling interface {
 var ErrNotEmpty = errors.New("the database to copy to is not empty")
 
 // Copy copies every row, and compares the sums of both databases. It returns the number of
-// rows of each table.
+// rows of each table. From each table it takes the sums first, so that a Snapshot knows how many
+// rows Each will be asked for.
 func Copy(from Snapshot, to Filling) (map[string]int64, error) {
 	for _, t := range Plains {
 		if sums, err := to.Sums(t); err != nil {
@@ -176,19 +177,19 @@ func Copy(from Snapshot, to Filling) (map[string]int64, error) {
 	}
 	rows := map[string]int64{}
 	for _, t := range Plains {
-		if err := to.Insert(t, func(row func(Scanner) error) error { return from.Each(t, row) }); err != nil {
-			return nil, fmt.Errorf("copy %s: %w", t.Name, err)
-		}
-		if rows[t.Name], err = compare(t, from, to); err != nil {
+		if rows[t.Name], err = copyTable(t, from, to); err != nil {
 			return nil, fmt.Errorf("copy %s: %w", t.Name, err)
 		}
 	}
 	return rows, to.SetState(state)
 }
 
-func compare(t *Plain, from Snapshot, to Filling) (int64, error) {
+func copyTable(t *Plain, from Snapshot, to Filling) (int64, error) {
 	want, err := from.Sums(t)
 	if err != nil {
+		return 0, err
+	}
+	if err := to.Insert(t, func(row func(Scanner) error) error { return from.Each(t, row) }); err != nil {
 		return 0, err
 	}
 	got, err := to.Sums(t)
