@@ -63,7 +63,7 @@ var shells = map[string]func(line string) []string{
 COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _purveyor purveyor; printf '%s\n' "${COMPREPLY[@]}" | sort`, "bash", "purveyor " + line}
 	},
 	"zsh": func(line string) []string {
-		return []string{"-f", "-c", `compdef() { : }; _describe() { print -rl -- "${${(@P)2}%%:*}" }
+		return []string{"-f", "-c", `compdef() { : }; _describe() { local c; for c in "${(@P)2}"; do print -r -- "${c%%:*}"; done }
 compset() { [[ $PREFIX != --*=* ]] || PREFIX=${PREFIX#*=} }; _files() { [[ $1 == -/ ]] && print -rl -- $PREFIX*(N/) || print -rl -- $PREFIX*(N) }
 source ./script.zsh; words=("${(@s: :)1}"); CURRENT=$#words; PREFIX=$words[CURRENT]; _purveyor`, "zsh", "purveyor " + line}
 	},

@@ -9,7 +9,10 @@ _purveyor() {
       :file) compset -P '--*='; _files; return ;;
       :dir) compset -P '--*='; _files -/; return ;;
     esac
-    candidates+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
+    case $line in
+      *$'\t'*) candidates+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}") ;;
+      *) candidates+=("${line//:/\\:}") ;;
+    esac
   done < <("${(Q)words[1]}" completion words -- "${(@Q)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null)
   _describe purveyor candidates
 }
