@@ -81,7 +81,7 @@ type webhookReplay struct {
 
 func (c webhookReplay) prepare() error {
 	switch ranged := c.Since != "" || c.Until != ""; {
-	case !ranged && !c.All:
+	case c.Since == "" && !c.All:
 		return wrong("say which events: --since TIME, with or without --until TIME; --all sends those of the last 30 days")
 	case ranged && c.All:
 		return wrong("--all and a range exclude each other")

@@ -283,7 +283,7 @@ type Outbound struct {
 	TwilioFrom    string `help:"Phone number that texts come from." env:"PURVEYOR_TWILIO_FROM" placeholder:"NUMBER"`
 
 	// TwilioURL is for fake servers in tests.
-	TwilioURL string `help:"Where Twilio's API is, if not at Twilio." hidden:"" env:"PURVEYOR_TWILIO_URL" placeholder:"URL"`
+	TwilioURL string `help:"Where Twilio's API is. Default: at Twilio; tests name a stand-in." env:"PURVEYOR_TWILIO_URL" placeholder:"URL"`
 }
 
 // Mail reports whether e-mails can be sent.
