@@ -39,8 +39,8 @@ func TestStockCheck(t *testing.T) {
 	says(1, nil, "s1 p1: the move before number 3 is missing", "s1 p2: the quantity is", "s1 p2: the row or the moves after number 1 say that 1 pieces are held, but it leaves 0", "the moves of 2 products do not lead")
 	says(0, []string{"--store", "s2"}, "every chain is whole")
 	says(1, []string{"--store", "s9"}, "there is no store s9")
-	says(1, []string{"--repair"}, "--repair needs --reason TEXT")
-	says(1, []string{"--reason", "x"}, "--reason is for --repair alone")
+	says(2, []string{"--repair"}, "--repair needs --reason TEXT")
+	says(2, []string{"--reason", "x"}, "--reason is for --repair alone")
 	before := s.rows("SELECT product_id || quantity || held FROM stock ORDER BY product_id")
 	_, c = s.serve() // from here on the service is running
 	says(0, []string{"--repair", "--reason", "counted by hand"}, "s1 p1: repaired by move 5", "2 products were repaired")
