@@ -226,7 +226,7 @@ func checkNowhere(t *testing.T, keys []string, places map[string][]byte) {
 func TestPartnerMistakes(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	const usage = 80 // exit code for an invalid command line
+	const usage = 2 // exit code for an invalid command line
 	create := func(args ...string) []string { return append([]string{"partner", "create", "--name", "X"}, args...) }
 	mine := s.partner.PartnerID
 	cases := []struct {
@@ -251,7 +251,7 @@ func TestPartnerMistakes(t *testing.T) {
 		{[]string{"partner", "suspend", "ptn_none"}, 1, []string{"ptn_none", "partner list"}},
 		{[]string{"partner", "update", mine, "--scope", "nope"}, 1, []string{"--scope", "nope", "read_orders"}},
 		{[]string{"partner", "update", mine, "--store", "s9"}, 1, []string{"--store", "s9"}},
-		{[]string{"partner", "update", mine, "--store", "s1", "--all-stores"}, 1, []string{"--store", "--all-stores"}},
+		{[]string{"partner", "update", mine, "--store", "s1", "--all-stores"}, usage, []string{"--store", "--all-stores"}},
 		{[]string{"partner", "rotate-key", mine}, usage, []string{"--mode"}},
 		{[]string{"partner", "rotate-key", mine, "--mode", "both"}, usage, []string{"--mode", "live", "test"}},
 	}
