@@ -22,8 +22,13 @@ func verify(ctx context.Context, file string) (backup.Report, error) {
 	}
 	p := startProgress()
 	defer p.end()
+	return verifyAs(ctx, file, said, file, p)
+}
+
+// verifyAs is verify for a copy of a file that has a report or, if it is nil, none.
+func verifyAs(ctx context.Context, copied string, said *backup.Report, file string, p *progress) (backup.Report, error) {
 	if said != nil { // before the rest: a file that is another one has nothing to say
-		size, sum, err := backup.Digest(file)
+		size, sum, err := backup.Digest(copied)
 		if err != nil {
 			return backup.Report{}, err
 		}
@@ -31,7 +36,7 @@ func verify(ctx context.Context, file string) (backup.Report, error) {
 			return backup.Report{}, fmt.Errorf("%s is not the file that %s describes: its SHA-256 is %s", file, backup.ReportOf(file), sum)
 		}
 	}
-	r, err := checkCopy(ctx, file, p)
+	r, err := checkCopy(ctx, copied, p)
 	if said != nil {
 		r.TakenOn = said.TakenOn
 	}

@@ -37,6 +37,7 @@ type cli struct {
 	Audit    auditCommand   `cmd:"" help:"Read who changed what."`
 	Copy     copyCommand    `cmd:"" help:"Copy a database into an empty one, of the other kind or the same: all of it, or nothing."`
 	Backup   backupCommand  `cmd:"" help:"Back a SQLite database up, and check backups."`
+	Restore  restoreCommand `cmd:"" help:"Make a SQLite database of a backup. Jobs that act outside are held."`
 	Doctor   doctorCommand  `cmd:"" help:"Check the settings, the database and all that the service needs from outside, and say what to do. It takes the flags of serve."`
 	Settings configCommand  `cmd:"" name:"config" help:"Check and show the settings of a service."`
 	Migrate  migrateCommand `cmd:"" help:"Make the database, or bring it up to date; serve does the same."`

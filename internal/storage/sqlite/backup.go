@@ -67,7 +67,7 @@ func Lock(path string) (unlock io.Closer, locked bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if locked, err = tryLock(f); err != nil || !locked {
+	if locked, err = tryLock(f); err != nil || !locked && locks {
 		return nil, false, errors.Join(err, f.Close())
 	}
 	return f, true, nil

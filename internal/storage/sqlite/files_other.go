@@ -10,6 +10,9 @@ import (
 // mayUse checks nothing on this system. SQLite's own error names the problem.
 func mayUse(string, bool) error { return nil }
 
+// locks: this system has locks of files.
+const locks = false
+
 // tryLock locks nothing on this system. Jobs of a process that died come up again when
 // their leases end.
 func tryLock(*os.File) (locked bool, err error) { return false, nil }

@@ -21,6 +21,9 @@ func mayUse(path string, folder bool) error {
 	return syscall.Access(path, mode)
 }
 
+// locks: this system has locks of files.
+const locks = true
+
 // tryLock locks a file for as long as it is open. The kernel ends the lock when
 // the process dies, however it dies.
 func tryLock(f *os.File) (locked bool, err error) {

@@ -99,6 +99,13 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.requests...)
 }
 
+// Refunds returns how many refunds were made.
+func (s *Server) Refunds() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.refunds)
+}
+
 // ForgetKeys drops the answers that are saved under idempotency keys, as Stripe does
 // after a day.
 func (s *Server) ForgetKeys() {
