@@ -179,8 +179,11 @@ func TestUnits(t *testing.T) {
 	if err := os.CopyFS(folder, os.DirFS("../deploy/systemd")); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.CopyFS(folder, os.DirFS("../deploy/litestream")); err != nil {
+		t.Fatal(err)
+	}
 	units, err := filepath.Glob(filepath.Join(folder, "*"))
-	if err != nil || len(units) != 4 {
+	if err != nil || len(units) != 7 {
 		t.Fatalf("%v: %v", units, err)
 	}
 	for _, u := range units { // the program need not be installed here
@@ -189,6 +192,7 @@ func TestUnits(t *testing.T) {
 			t.Fatal(err)
 		}
 		text = bytes.ReplaceAll(text, []byte("/usr/bin/purveyor"), []byte("/bin/true"))
+		text = bytes.ReplaceAll(text, []byte("/usr/bin/litestream"), []byte("/bin/true"))
 		if err := os.WriteFile(u, text, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +201,7 @@ func TestUnits(t *testing.T) {
 	if err != nil || len(bytes.TrimSpace(out)) > 0 {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
 	}
-	for _, name := range []string{"purveyor.service", "purveyor-backup.service"} {
+	for _, name := range []string{"purveyor.service", "purveyor-backup.service", "purveyor-litestream.service", "purveyor-replica.service"} {
 		out, err := exec.Command("systemd-analyze", "security", "--no-pager", "--offline=true", filepath.Join(folder, name)).CombinedOutput()
 		level := exposure.FindSubmatch(out)
 		if err != nil || level == nil {
