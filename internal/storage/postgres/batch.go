@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -25,6 +26,9 @@ type batch struct {
 	guards []guarded
 	end    context.CancelFunc // ends the goroutine that prolongs the low watermark
 	stored schema.ReplyBytes  // by this batch
+
+	deciding sync.Mutex
+	idle     *pgx.Conn // between Load and Save; guarded by deciding; nil: the connection is in use
 }
 
 const (
@@ -67,12 +71,31 @@ func (b *batch) loadAll(needs []commerce.Needs) error {
 	for i := range needs {
 		schema.Require(&b.rows, &needs[i])
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), saveTime)
-	defer cancel()
-	if err := b.load(ctx); err != nil {
+	if err := b.load(); err != nil {
 		return unavailable(err)
 	}
 	return nil
+}
+
+// awake tells the server that the transaction is not forgotten while its rows are decided on, which
+// takes long for a large import. A process that stands still does not, and the server ends its
+// transaction before the low watermark ends.
+func (b *batch) awake() {
+	b.deciding.Lock()
+	defer b.deciding.Unlock()
+	if b.idle == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), saveTime)
+	defer cancel()
+	_, _ = exec(ctx, b.idle, "SELECT 1") // an error comes again when the batch is saved
+}
+
+// decided takes the connection back for Save or Discard.
+func (b *batch) decided() {
+	b.deciding.Lock()
+	defer b.deciding.Unlock()
+	b.idle = nil
 }
 
 // Rows implements storage.Batch.
@@ -83,8 +106,10 @@ func (b *batch) Stamp() commerce.Millis { return commerce.Millis(b.stamp) }
 
 const begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
-func (b *batch) load(ctx context.Context) error {
+func (b *batch) load() error {
 	w, e := b.writer, b.engine
+	ctx, cancel := context.WithTimeout(context.Background(), saveTime)
+	defer cancel()
 	now, partners, err := b.before(ctx)
 	if err != nil {
 		return err
@@ -95,13 +120,15 @@ func (b *batch) load(ctx context.Context) error {
 	q := request{cluster: e.spread}
 	queueEach(&q, b.guards, func(g guarded) string { return g.publish }, w.id, watermark)
 	b.queueLoad(&q, &now)
-	if err := w.send(ctx, &q.Batch).Close(); err != nil {
+	sending, sent := q.timeout()
+	defer sent()
+	if err := w.send(sending, &q.Batch).Close(); err != nil {
 		return err
 	}
 	b.stamp = max(watermark, w.last+1, now)
 	open, end := context.WithCancel(e.running)
-	b.end = end
-	go e.prolongs(open, w.id, b.guards)
+	b.end, b.idle = end, w.conn
+	go b.prolong(open, w.id, b.guards)
 	return nil
 }
 
@@ -140,7 +167,8 @@ func (b *batch) queueLoad(q *request, now *int64) {
 	}
 }
 
-// Save implements storage.Batch: all writes and the commit in one round trip.
+// Save implements storage.Batch: all writes and the commit in one round trip, but those of a large
+// import in several.
 // An error of a statement before the commit is definite, because the server
 // skips the following statements. Any other error may have come after the commit.
 func (b *batch) Save(context.Context) error {
@@ -155,15 +183,10 @@ func (b *batch) Save(context.Context) error {
 		q.Queue(seen(g.save), append([]any{w.id, b.stamp}, g.key...)...)
 	}
 	q.Queue(seen("COMMIT"))
-	ctx, cancel := context.WithTimeout(context.Background(), saveTime)
+	ctx, cancel := q.timeout()
 	defer cancel()
-	results := w.send(ctx, &q.Batch)
-	var err error
-	done := 0
-	for ; done < q.Len() && err == nil; done++ {
-		_, err = results.Exec()
-	}
-	err = errors.Join(err, results.Close())
+	b.decided()
+	done, err := w.execute(ctx, &q)
 	if err == nil {
 		b.engine.replies.Add(b.stored)
 		w.last = b.stamp
@@ -224,6 +247,7 @@ func (b *batch) Discard() {
 	if b.writer == nil {
 		return
 	}
+	b.decided()
 	ctx, cancel := context.WithTimeout(context.Background(), connectTime)
 	defer cancel()
 	if conn := b.writer.conn; conn != nil && !conn.IsClosed() {

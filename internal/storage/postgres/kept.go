@@ -59,3 +59,18 @@ func (w *writer) send(ctx context.Context, q *pgx.Batch) pgx.BatchResults {
 	w.conn.PgConn().Frontend().Send(w.room)
 	return w.conn.SendBatch(ctx, q)
 }
+
+// execute sends statements that return no rows, until one fails. It returns how many were tried.
+func (w *writer) execute(ctx context.Context, q *request) (tried int, err error) {
+	for part := range q.parts() {
+		results := w.send(ctx, &pgx.Batch{QueuedQueries: part})
+		for n := 0; n < len(part) && err == nil; n++ {
+			_, err = results.Exec()
+			tried++
+		}
+		if err = errors.Join(err, results.Close()); err != nil {
+			return tried, err
+		}
+	}
+	return tried, nil
+}

@@ -92,7 +92,8 @@ const (
 	// statementTime bounds each statement, at the server: a batch must end before
 	// its low watermark does, even if this process no longer runs.
 	statementTime = "6s"
-	idleTime      = "5s" // between two statements of a batch
+	idleTime      = "5s"            // between two statements of a batch
+	largeTime     = 6 * time.Second // statementTime
 	// closePatience is longer than the server waits for an idle batch.
 	closePatience = 6 * time.Second
 	// lockTime bounds a batch's wait for a lock. The batch holds the locks that it

@@ -1,10 +1,13 @@
 package postgres
 
 import (
+	"context"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage/schema"
@@ -154,7 +157,57 @@ func (g *group) find(last []byte) int {
 type request struct {
 	pgx.Batch
 	cluster bool
+	large   int   // statements of as many rows as one may have
 	anew    []int // the statements whose rows get another slot or id, and so perhaps another node, with the next try
+}
+
+// statementRows is the most rows of a statement, so that each statement of a large import ends
+// before statementTime.
+var statementRows = 50_000
+
+// pieces are the rows of the statements that a large statement is split into.
+func pieces[S ~[]E, E any](q *request, rows S, width int) iter.Seq[S] {
+	q.large += len(rows) / (width * statementRows)
+	return slices.Chunk(rows, width*statementRows)
+}
+
+// timeout bounds the wait for the answers to the request. A large statement has its time beside that
+// of all others.
+func (q *request) timeout() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), saveTime+time.Duration(q.large)*largeTime)
+}
+
+// partValues is about how many values are sent before the server is heard.
+var partValues = 500_000
+
+// parts are the statements that are sent at once: all, but of a large request some at a time. While
+// they are encoded, the server hears nothing, and would end the transaction as a forgotten one.
+func (q *request) parts() iter.Seq[[]*pgx.QueuedQuery] {
+	return func(yield func([]*pgx.QueuedQuery) bool) {
+		rest, n := q.QueuedQueries, 0
+		for i := 0; i < len(rest) && q.large > 0; i++ {
+			for _, arg := range rest[i].Arguments {
+				n += valuesIn(arg)
+			}
+			if n >= partValues {
+				if !yield(rest[:i+1]) {
+					return
+				}
+				rest, n, i = rest[i+1:], 0, -1
+			}
+		}
+		if len(rest) > 0 {
+			yield(rest)
+		}
+	}
+}
+
+// valuesIn counts the values of an argument.
+func valuesIn(arg any) int {
+	if a, is := arg.(*array); is {
+		return len(a.values)/a.step + 1
+	}
+	return 1
 }
 
 // load queues the statements that lock and read rows. All batches lock rows in the same
@@ -182,15 +235,14 @@ func (t *table) load(q *request, r *commerce.Rows) {
 }
 
 func (t *table) loadKeys(q *request, r *commerce.Rows, list []keyed, sql string) {
-	if len(list) == 0 {
-		return
+	for some := range pieces(q, list, 1) {
+		bound := make(values, 0, len(some)*(len(t.key)+1))
+		for _, k := range some {
+			bound = append(bound, k.columns...)
+			bound.Int(int64(k.row))
+		}
+		queue(&q.Batch, func(s *scanner) { t.keyed.Fill(s, r, int(s.Int())) }, sql, bound.arrays(len(t.key)+1)...)
 	}
-	bound := make(values, 0, len(list)*(len(t.key)+1))
-	for _, k := range list {
-		bound = append(bound, k.columns...)
-		bound.Int(int64(k.row))
-	}
-	queue(&q.Batch, func(s *scanner) { t.keyed.Fill(s, r, int(s.Int())) }, sql, bound.arrays(len(t.key)+1)...)
 }
 
 // save queues the statements that insert, update and delete rows.
@@ -214,13 +266,14 @@ func (t *table) save(q *request, r *commerce.Rows) {
 		for _, i := range fresh {
 			t.BindChanged(&bound, r, i, schema.Whole)
 		}
-		if t.Shard == "slot" || t.Shard == "id" {
-			q.anew = append(q.anew, q.Len())
-		}
+		first := q.Len()
 		if t.Collides {
 			t.insertion.listed(q, bound)
 		} else {
 			t.insertion.atOnce(q, bound)
+		}
+		for n := first; n < q.Len() && (t.Shard == "slot" || t.Shard == "id"); n++ {
+			q.anew = append(q.anew, n)
 		}
 	}
 	if gone := to[schema.Delete]; len(gone) > 0 {
@@ -240,9 +293,12 @@ func (t *table) updateEach(q *request, r *commerce.Rows, rows []int) {
 }
 
 func (t *table) updateMany(q *request, r *commerce.Rows, rows []int, part schema.Part) {
-	if len(rows) == 0 {
-		return
+	for some := range pieces(q, rows, 1) {
+		t.updateSome(q, r, some, part)
 	}
+}
+
+func (t *table) updateSome(q *request, r *commerce.Rows, rows []int, part schema.Part) {
 	u := t.update[part]
 	bound := make(values, 0, len(rows)*u.width)
 	for _, i := range rows {
@@ -305,7 +361,9 @@ func (s *insertion) inOrder(bound values) values {
 
 // atOnce inserts rows whose ids are ours.
 func (s *insertion) atOnce(q *request, bound values) {
-	q.Queue(seen(s.sql), s.inOrder(bound).arrays(s.width)...)
+	for some := range pieces(q, s.inOrder(bound), s.width) {
+		q.Queue(seen(s.sql), some.arrays(s.width)...)
+	}
 }
 
 func insertSQL(name, columns string, row values) string {

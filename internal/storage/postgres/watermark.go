@@ -173,15 +173,17 @@ func (b *batch) unmet(list []guarded) (fresh []guarded) {
 	return fresh
 }
 
-// prolongs keeps readers waiting for a batch that takes long, until ctx ends.
-func (e *Engine) prolongs(ctx context.Context, id string, list []guarded) {
+// prolong keeps a batch open that takes long, until ctx ends: the server waits for it, and so do
+// readers.
+func (b *batch) prolong(ctx context.Context, id string, list []guarded) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(renewAfter):
 		}
-		if conn, err := e.connectWriter(ctx); err == nil { // without a connection the batch will not be saved either
+		b.awake()
+		if conn, err := b.engine.connectWriter(ctx); err == nil { // without a connection the batch will not be saved either
 			for _, g := range list {
 				_, _ = exec(ctx, conn, g.prolong, append([]any{id}, g.key...)...) // as above
 			}
