@@ -138,6 +138,30 @@ func TestHelpOfDefaults(t *testing.T) {
 	operate(t, "partner", "create", "--port", "1").refused(t, 2, "--port", "see purveyor partner create --help")
 }
 
+// Lists are arrays of objects, without secrets; an empty one is no null.
+func TestListsAsJSON(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	id := s.partner.PartnerID
+	s.operate("partner", "update", id, "--callback-url", "https://e.example/hook", "--callback-secret", "hidden-hidden-hidden").ok(t)
+	s.operate("partner", "invite", id, "--email", "jo@e.example").ok(t)
+	s.operate("user", "create", "--email", "bo@e.example").ok(t)
+	for command, want := range map[string]string{
+		"partner list": `"partner_client_id":"` + id, "partner keys " + id: `"key":"sk_live_...`, "partner members " + id: `"role":"admin"`,
+		"user list": `"grants":[{"role":"owner","store_id":"*"}]`, "webhook list": `"state":"healthy"`, "webhook list " + id: "", "jobs list": "",
+		"outbox list": "", "audit list": `"action":"invite_user"`, "order list": "",
+	} {
+		text := s.operate(append(strings.Fields(command), "--json")...).ok(t)
+		var list []map[string]any
+		if err := json.Unmarshal([]byte(text), &list); err != nil || list == nil || (len(list) > 0) != (want != "") || !strings.Contains(text, want) {
+			t.Errorf("%s: %v: %s, want %s", command, err, text, want)
+		}
+		if strings.Contains(text, "hidden") || strings.Contains(text, s.partner.Keys.Live) {
+			t.Errorf("%s shows a secret: %s", command, text)
+		}
+	}
+}
+
 // Environment variables work like flags, and flags take precedence.
 func TestEnvironment(t *testing.T) {
 	t.Parallel()

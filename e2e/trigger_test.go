@@ -11,7 +11,7 @@ func TestTrigger(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	_, c := s.serve()
-	r := operate(t, "trigger", "order.ready_for_pickup", "--key", s.partner.Keys.Test, "--url", c.base)
+	r := operateWith(t, s.partner.Keys.Test+"\n", "trigger", "order.ready_for_pickup", "--key", "-", "--url", c.base)
 	kind, order, found := strings.Cut(strings.TrimSpace(r.stdout), "  ")
 	if r.code != 0 || kind != "order.ready_for_pickup" || !found {
 		t.Fatalf("%d %s%s", r.code, r.stdout, r.stderr)

@@ -207,7 +207,8 @@ func TestMissingDatabase(t *testing.T) {
 	for _, command := range []string{"partner list", "partner show ptn_1", "partner update ptn_1 --name X", "partner rotate-key ptn_1 --mode live",
 		"partner suspend ptn_1", "webhook list ptn_1", "webhook show evt_1", "webhook resend evt_1", "webhook replay ptn_1 --all", "webhook pause ptn_1",
 		"webhook resume ptn_1", "webhook test ptn_1", "webhook rotate-secret ptn_1", "outbox list", "outbox show out_1", "ledger check", "stock check", "jobs list",
-		"user create --email a@b.example", "user list", "audit list", "store update s1 --hold-minutes 5", "migrate --check"} {
+		"user create --email a@b.example", "user list", "export", "partner keys ptn_1", "partner members ptn_1", "jobs show job_1", "jobs retry job_1", "jobs release",
+		"order list", "order show ord_1", "order explain ord_1", "order confirm ord_1", "order cancel ord_1 --reason x", "order refund ord_1 --reason x", "audit list", "store update s1 --hold-minutes 5", "migrate --check"} {
 		operate(t, append(strings.Fields(command), "--database", "sqlite:"+path)...).refused(t, 1, path, "there is no such file", "--database")
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

@@ -18,8 +18,16 @@ const maxSecret = 4 << 10
 // secretOf returns the secret that a flag names. "-" reads it from standard input,
 // because every user of the machine can see the command line.
 func secretOf(flag, given string) (string, error) {
+	secret, err := fromInput(flag, given)
+	if err == nil {
+		warnOfShort(flag, secret)
+	}
+	return secret, err
+}
+
+// fromInput is secretOf for secrets of others, which may be as short as they like.
+func fromInput(flag, given string) (string, error) {
 	if given != "-" {
-		warnOfShort(flag, given)
 		return given, nil
 	}
 	text, err := io.ReadAll(io.LimitReader(os.Stdin, maxSecret))
@@ -30,7 +38,6 @@ func secretOf(flag, given string) (string, error) {
 	if secret == "" {
 		return "", fmt.Errorf("%s -: standard input has no secret", flag)
 	}
-	warnOfShort(flag, secret)
 	return secret, nil
 }
 

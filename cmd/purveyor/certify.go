@@ -24,7 +24,7 @@ import (
 // service, and writes down what was found.
 type certifyCommand struct {
 	URL      string        `help:"The service." default:"http://127.0.0.1:8080" placeholder:"URL" env:"PURVEYOR_URL" name:"url" group:"Service:"`
-	Key      string        `help:"A test key of the partner, with the scope write_orders." required:"" placeholder:"KEY" env:"PURVEYOR_KEY" secret:"" group:"Service:"`
+	Key      string        `help:"A test key of the partner, with the scope write_orders. - reads it from standard input." required:"" placeholder:"KEY" env:"PURVEYOR_KEY" secret:"" group:"Service:"`
 	Webhook  string        `help:"URL of the endpoint that is watched, one of the partner's. Default: the first that takes events of test orders." placeholder:"URL"`
 	Groups   []string      `help:"Only these groups of checks: calls, manners, webhooks, stories, repair." placeholder:"GROUP,..."`
 	Drive    string        `help:"Command that gets each task as JSON on its standard input, and has the integration do it. Default: tasks are printed, for a person." placeholder:"COMMAND"`
@@ -46,6 +46,10 @@ func (c certifyCommand) Run() error {
 	ctx, stop := untilSignal()
 	defer stop()
 	if err := config.HTTPURL("--url", c.URL); err != nil {
+		return err
+	}
+	var err error
+	if c.Key, err = fromInput("--key", c.Key); err != nil {
 		return err
 	}
 	client := httpcall.Client(nil)

@@ -45,6 +45,9 @@ func TestHelpOfEveryCommand(t *testing.T) {
 			t.Errorf("%s: what every command has is not at the end: %s", name, text)
 		}
 		for _, f := range command.Flags {
+			if f.Group == nil && (f.Name == "database" || f.Name == "json") {
+				t.Errorf("%s: --%s is in no group", name, f.Name)
+			}
 			shown := "--" + f.Name
 			if f.HasDefault && f.Default != "" && f.Tag.PlaceHolder == "" && !f.IsBool() {
 				shown += "=" + f.FormatPlaceHolder()

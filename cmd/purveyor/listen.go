@@ -23,7 +23,7 @@ import (
 // all headers.
 type listenCommand struct {
 	ForwardTo string `help:"URL that events are posted to." required:"" placeholder:"URL" env:"PURVEYOR_FORWARD_TO"`
-	Key       string `help:"An API key of the partner, with the scope read_orders." required:"" placeholder:"KEY" env:"PURVEYOR_KEY" secret:"" group:"Service:"`
+	Key       string `help:"An API key of the partner, with the scope read_orders. - reads it from standard input." required:"" placeholder:"KEY" env:"PURVEYOR_KEY" secret:"" group:"Service:"`
 	URL       string `help:"The service." default:"http://127.0.0.1:8080" placeholder:"URL" env:"PURVEYOR_URL" name:"url" group:"Service:"`
 	Types     string `help:"Only events of these kinds, separated by commas." placeholder:"KINDS"`
 	Secret    string `help:"Secret that signs what is forwarded: whsec_ and base64, as libraries of Standard Webhooks take it, or a text that is the key itself. Default: one is drawn, and printed. - reads it from standard input." placeholder:"S" env:"PURVEYOR_LISTEN_SECRET" secret:""`
@@ -51,7 +51,11 @@ func (c listenCommand) Run() error {
 	if err != nil {
 		return err
 	}
-	l := listener{client: httpcall.Client(nil), sender: webhook.NewSender(true, nil), to: c.ForwardTo, base: strings.TrimSuffix(c.URL, "/"), key: c.Key, types: c.Types,
+	key, err := fromInput("--key", c.Key)
+	if err != nil {
+		return err
+	}
+	l := listener{client: httpcall.Client(nil), sender: webhook.NewSender(true, nil), to: c.ForwardTo, base: strings.TrimSuffix(c.URL, "/"), key: key, types: c.Types,
 		since: since, secret: secret, pause: env.Env{}.Sleep}
 	if secret == "" {
 		var key [32]byte

@@ -15,9 +15,9 @@ import (
 )
 
 type restoreCommand struct {
-	config.Database
-	From    string `help:"The backup." required:"" placeholder:"FILE"`
-	Replace bool   `help:"Replace the database that is there, which goes to PATH.old. Stop its service first."`
+	config.Database `group:"Database:"`
+	From            string `help:"The backup." required:"" placeholder:"FILE"`
+	Replace         bool   `help:"Replace the database that is there, which goes to PATH.old. Stop its service first."`
 
 	path string // of the database
 }

@@ -15,7 +15,7 @@ import (
 // triggerCommand has a running service play a test order, so that a partner's developer sees an event arrive.
 type triggerCommand struct {
 	Kind  string `arg:"" help:"The event, as order.delivered."`
-	Key   string `help:"A test key of the partner, with the scope write_orders." required:"" placeholder:"KEY" env:"PURVEYOR_KEY" secret:"" group:"Service:"`
+	Key   string `help:"A test key of the partner, with the scope write_orders. - reads it from standard input." required:"" placeholder:"KEY" env:"PURVEYOR_KEY" secret:"" group:"Service:"`
 	URL   string `help:"The service." default:"http://127.0.0.1:8080" placeholder:"URL" env:"PURVEYOR_URL" name:"url" group:"Service:"`
 	Store string `help:"The store of the order. Default: one that has goods." placeholder:"ID"`
 }
@@ -29,10 +29,14 @@ func (c triggerCommand) Run() error {
 	if err := config.HTTPURL("--url", c.URL); err != nil {
 		return err
 	}
+	key, err := fromInput("--key", c.Key)
+	if err != nil {
+		return err
+	}
 	client := httpcall.Client(nil)
 	client.Timeout = triggerTimeout
 	play := httpcall.Call{Method: http.MethodPost, URL: strings.TrimSuffix(c.URL, "/") + "/v1/sandbox/trigger",
-		Header: http.Header{"X-Api-Key": {c.Key}}, JSON: struct {
+		Header: http.Header{"X-Api-Key": {key}}, JSON: struct {
 			Event   string `json:"event"`
 			StoreID string `json:"store_id,omitempty"`
 		}{c.Kind, c.Store}}
