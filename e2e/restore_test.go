@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -282,6 +283,25 @@ func TestRestoreRefused(t *testing.T) {
 	other.operate("restore", "--from", file).ok(t)
 	other.operate("migrate").ok(t)
 	if _, err := os.Stat(other.path() + ".old"); err == nil {
-		t.Error("nothing was kept")
+		t.Error("an empty database was kept")
+	}
+}
+
+// A damaged database, whose log cannot be taken into its file, is kept with its log.
+func TestRestoreOverDamage(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	file := s.backedUp()
+	damaged := []byte(strings.Repeat("no database ", 1000))
+	for _, suffix := range []string{"", "-wal"} {
+		check.OK(t, os.WriteFile(s.path()+suffix, damaged, 0o600))
+	}
+	s.operate("restore", "--from", file).refused(t, 1, "not empty", "--replace")
+	s.operate("restore", "--from", file, "--replace").ok(t)
+	s.checkFile()
+	for _, suffix := range []string{"", "-wal"} {
+		if kept, err := os.ReadFile(s.path() + ".old" + suffix); err != nil || !bytes.Equal(kept, damaged) {
+			t.Errorf(".old%s has %d bytes, %v", suffix, len(kept), err)
+		}
 	}
 }

@@ -96,8 +96,12 @@ func isThere(path string) bool {
 	return err != nil || size+log > 0
 }
 
-// isEmpty reports whether a database has no row. What cannot be read is not empty.
+// isEmpty reports whether a database has no row. What cannot be read is not empty, nor is one with a
+// log, which may be all that is left of it.
 func isEmpty(ctx context.Context, path string) bool {
+	if _, log, err := sqlite.Size(path); err != nil || log > 0 {
+		return false
+	}
 	engine, err := sqlite.Open(path, sqlite.Options{Access: toUse})
 	if err != nil {
 		return false

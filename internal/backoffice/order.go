@@ -205,7 +205,7 @@ func readFacts(ctx context.Context, r Reads, o commerce.Order) (f orderFacts, er
 	read(func() (err error) { f.Attention, err = r.Attention(ctx, key); return })
 	read(func() (err error) {
 		if f.Delivery != nil && f.Delivery.State == commerce.DeliveryDispatching {
-			f.Jobs, err = r.Jobs(ctx, storage.JobFilter{State: commerce.JobWaiting, Owner: o.StoreID, Limit: 100})
+			f.Jobs, err = site.JobsOf(ctx, r, o.StoreID, commerce.JobWaiting, commerce.JobHeld)
 			ref := f.Delivery.Ref()
 			f.Jobs = slices.DeleteFunc(f.Jobs, func(j commerce.Job) bool { return j.Subject != ref })
 		}

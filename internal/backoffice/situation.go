@@ -138,7 +138,10 @@ func (f orderFacts) dispatching(clock func(commerce.Millis) string) string {
 	if d.Error != "" {
 		text = sentence(text, d.Error)
 	}
-	if job, waits := f.job(commerce.JobDispatch); waits && job.Tries > 0 && job.State == commerce.JobWaiting {
+	switch job, waits := f.job(commerce.JobDispatch); {
+	case waits && job.State == commerce.JobHeld:
+		text += "; held until the operator releases it, because the database was restored"
+	case waits && job.Tries > 0 && job.State == commerce.JobWaiting:
 		text = at(text, "; next try ", job.RunAt, clock)
 	}
 	return text

@@ -61,6 +61,9 @@ func TestSituation(t *testing.T) {
 		{factsOf(commerce.Processed, commerce.ByDelivery, delivery(commerce.Delivery{State: commerce.DeliveryDispatching, CreatedOn: minute(5), Error: "no couriers"}), func(f *orderFacts) {
 			f.Jobs = []commerce.Job{{Kind: commerce.JobDispatch, State: commerce.JobWaiting, Tries: 2, RunAt: minute(9)}}
 		}), "Waiting for a courier since 10:05; no couriers; next try 10:09", ""},
+		{factsOf(commerce.Processed, commerce.ByDelivery, delivery(commerce.Delivery{State: commerce.DeliveryDispatching, CreatedOn: minute(5)}), func(f *orderFacts) {
+			f.Jobs = []commerce.Job{{Kind: commerce.JobDispatch, State: commerce.JobHeld, RunAt: minute(9)}}
+		}), "Waiting for a courier since 10:05; held until the operator releases it, because the database was restored", ""},
 		{factsOf(commerce.Shipped, commerce.ByDelivery, delivery(commerce.Delivery{State: commerce.DeliveryActive, Provider: "uber", ProviderID: "d", Status: commerce.CourierPending, AskedOn: minute(6)})), "Uber Direct looks for a courier since 10:06", ""},
 		{factsOf(commerce.Shipped, commerce.ByDelivery, delivery(commerce.Delivery{Status: commerce.CourierAssigned, Courier: commerce.Courier{Name: "Kim"}, PickupETA: minute(20)})), "Kim is on the way to the store, there at 10:20", ""},
 		{factsOf(commerce.OutForDelivery, commerce.ByDelivery, delivery(commerce.Delivery{Status: commerce.CourierEnRoute, DropoffETA: minute(31)})), "A courier is on the way to the customer, there at 10:31", ""},

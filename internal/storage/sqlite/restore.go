@@ -122,6 +122,15 @@ func Settle(path string) (err error) {
 		return err
 	}
 	o := Options{}.withDefaults()
+	// A connection that can write takes the log into a damaged file when it is closed, or deletes it.
+	reader, err := connectTo(logURI(path), sqlite.OpenReadOnly|sqlite.OpenURI, o, true, checkpointCacheKiB)
+	if err != nil {
+		return err
+	}
+	_, err = queryInt(reader, "SELECT count(*) FROM sqlite_schema")
+	if err = errors.Join(err, reader.Close()); err != nil {
+		return err
+	}
 	conn, err := connect(path, o, false, checkpointCacheKiB)
 	if err != nil {
 		return err
