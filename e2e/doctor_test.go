@@ -121,7 +121,7 @@ func TestDoctor(t *testing.T) {
 	}
 	broken("UPDATE stores SET time_zone = 'Mars/Base' WHERE id = 's2';", `fail time zones: store s2 has "Mars/Base"`)
 	columns := "(slot, id, kind, owner, subject, state, run_at, tries, probes, error, leased_by, leased_until)"
-	for state, want := range map[string]string{"dead": "warn jobs: 0 waiting, the oldest 0 s past its time, 0 parked, 1 dead", "waiting": "warn jobs: 1 waiting, the oldest "} {
+	for state, want := range map[string]string{"dead": "warn jobs: 0 waiting, the oldest 0 s past its time, 0 parked, 0 held, 1 dead", "waiting": "warn jobs: 1 waiting, the oldest "} {
 		broken("DELETE FROM jobs; INSERT INTO jobs "+columns+fmt.Sprintf(" VALUES (0, 'job_x', 'mail_alarm', 'o', 's', '%s', 1, 1, 0, '', '', 0);", state), want)
 	}
 	broken("DELETE FROM migrations WHERE number = (SELECT max(number) FROM migrations); UPDATE meta SET value = value - 1 WHERE name = 'schema';", "fail migrations: the database lacks 1 of the ")
