@@ -59,6 +59,9 @@ func (r release) debInfo(p platform, program, folder string) *nfpm.Info {
 	for _, unit := range []string{"purveyor.service", "purveyor.socket", "purveyor-backup.service", "purveyor-backup.timer"} {
 		contents = append(contents, put(0o644, filepath.Join(r.root, "deploy/systemd", unit), "/lib/systemd/system/"+unit, ""))
 	}
+	for _, script := range [][2]string{{"bash", "bash-completion/completions/purveyor"}, {"fish", "fish/vendor_completions.d/purveyor.fish"}, {"zsh", "zsh/vendor-completions/_purveyor"}} {
+		contents = append(contents, put(0o644, filepath.Join(r.root, "cmd/purveyor/completion/purveyor."+script[0]), "/usr/share/"+script[1], ""))
+	}
 	return &nfpm.Info{
 		Name: "purveyor", Arch: p.arch, Platform: "linux", Version: r.version, Section: "net", Priority: "optional", MTime: r.time, DisableGlobbing: true,
 		Maintainer:  maintainer,
