@@ -59,7 +59,7 @@ func TestDoctor(t *testing.T) {
 	nominatim := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("[]")) }))
 	t.Cleanup(nominatim.Close)
 	late := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Date", time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat))
+		w.Header().Set("Date", time.Now().Add(-time.Hour-10*time.Second).UTC().Format(http.TimeFormat))
 		_, _ = w.Write([]byte(`{"ok":true}`))
 	}))
 	t.Cleanup(late.Close)
