@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"purveyor/internal/storage/schema"
 )
 
 func TestProgress(t *testing.T) {
@@ -38,6 +40,43 @@ func TestProgress(t *testing.T) {
 	bars := "\r" + full + "\r" + full + "\rx: 6 s" + strings.Repeat(" ", len(full)-len("x: 6 s")) + "\rx: 6 s\r      \r"
 	if b.String() != bars {
 		t.Errorf("%q\nwant\n%q", &b, bars)
+	}
+}
+
+// manyRows is a snapshot with 4000 rows in each table.
+type manyRows struct{ schema.Snapshot }
+
+func (manyRows) Sums(*schema.Plain) ([]int64, error) { return []int64{4000}, nil }
+
+func (manyRows) Each(_ *schema.Plain, row func(schema.Scanner) error) error {
+	for range 3000 {
+		if err := row(nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A copy shows for each table how many of its rows have passed. What is printed meanwhile stands
+// above the bar.
+func TestProgressOfCopy(t *testing.T) {
+	var b bytes.Buffer
+	p := &progress{out: &b, stop: make(chan struct{}), terminal: true}
+	w := watchedSnapshot{manyRows{}, p}
+	table := schema.Plains[0]
+	rows := 0
+	_, err := w.Sums(table)
+	if err == nil {
+		err = w.Each(table, func(schema.Scanner) error { rows++; return nil })
+	}
+	if err != nil || rows != 3000 {
+		t.Errorf("%d rows, %v", rows, err)
+	}
+	p.show(p.began.Add(3 * time.Second))
+	bar := "copying " + table.Name + " [===============     ] 75 %, 3000 of 4000 rows, 1 s left"
+	p.above(func() { b.WriteString("a fault\n") })
+	if want := "\r" + bar + "\r" + bar + "\r" + strings.Repeat(" ", len(bar)) + "\ra fault\n"; b.String() != want {
+		t.Errorf("%q\nwant\n%q", &b, want)
 	}
 }
 
