@@ -30,6 +30,7 @@ import (
 	"purveyor/internal/service"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/sweep"
+	"purveyor/internal/tracing"
 	"purveyor/internal/tracking"
 	"purveyor/internal/web"
 
@@ -151,6 +152,7 @@ type process struct {
 	askProviders  func(context.Context)
 	requests      *requestlog.Log // nil: switched off
 	monitor       *monitor        // nil: there is none
+	tracer        *tracing.Tracer // nil: no spans are made
 	stopping      atomic.Bool
 	reads, writes *web.Probe // of the database
 }
@@ -184,7 +186,12 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 	}
 	monitor.ofDatabase(db)
 	warnings := newWarnings()
-	watcher := watch.Watcher{Failed: warnings.provider}
+	tracer, err := newTracer(context.Background(), warnings)
+	if err != nil {
+		return nil, err
+	}
+	db.committer.TraceBy(tracer)
+	watcher := watch.Watcher{Failed: warnings.provider, Tracer: tracer}
 	if monitor != nil {
 		watcher.Began = monitor.Call
 	}
@@ -202,7 +209,7 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 	o.Queue, o.Reads, o.Uses, o.Runner = db.Engine, db.Engine.Reader(), uses, db.runner
 	o.Failed, o.Processors, o.Fleet, o.Geocoder = warnings.job, watchAll(processors.byName, payment.Watch, watcher, warnings), fleet, geocoder
 	o.Movers, o.Post = map[string]sandbox.Mover{courier.SandboxObjects: couriers.sandbox}, callbacks.FromSandbox(sandbox.NewSigner(env.Env{}, objects))
-	o.Requests = requests
+	o.Requests, o.Tracer = requests, tracer
 	effect.Start(o)
 	office, err := newOffice(c.Server, db, uses, requests, monitor, baseURL)
 	if err != nil {
@@ -215,7 +222,7 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 	}
 	return &process{db: db, uses: uses, pay: processors.sandbox.Pay, api: partners.Handler(), streams: partners, office: office, portal: members, docs: newDocs(baseURL), tracking: tracking.New(env.Env{}, uses, db.pages), countReplies: uses.CountReplies, makeSums: uses.MakeSums, followProducts: uses.FollowProducts, raiseAlarms: uses.RaiseAlarms, inbound: callbacks, sandbox: pages, proxies: proxies,
 		reads: web.NewProbe(env.Env{}, "the database answers reads", db.read), writes: web.NewProbe(env.Env{}, "the database takes writes", db.Writable),
-		askProviders: warnings.askProviders, requests: requests, monitor: monitor}, nil
+		askProviders: warnings.askProviders, requests: requests, monitor: monitor, tracer: tracer}, nil
 }
 
 // newDocs makes the pages for developers of partner systems.
@@ -278,7 +285,7 @@ const (
 // run serves until ctx ends, then stops in order: readiness, requests, jobs,
 // commands, database. Every admitted request is answered.
 func (s *process) run(ctx context.Context, d door) error {
-	server := newHTTPServer(s, s.proxies, s.monitor.meters()...)
+	server := newHTTPServer(web.Spans(s.tracer, s), s.proxies, s.monitor.meters()...)
 	sweeping, stopSweeping := context.WithCancel(context.Background())
 	var beside sync.WaitGroup // goroutines beside serving, until stopSweeping
 	beside.Go(func() { sweep.Expired(sweeping, env.Env{}, s.db) })
@@ -333,6 +340,7 @@ func (s *process) run(ctx context.Context, d door) error {
 	stopServing()
 	stopSweeping()
 	beside.Wait()
+	s.sendSpans()
 	if s.requests != nil {
 		err = errors.Join(err, s.requests.Close())
 	}

@@ -84,6 +84,9 @@ type Job struct {
 	// changed since.
 	Order   *Order
 	Payment *Payment
+	// TraceParent is the traceparent of the request that asked for the job; empty: not known. It
+	// is not stored either, so it is lost with the process, and with a later attempt.
+	TraceParent string
 }
 
 // JobKey finds a job.

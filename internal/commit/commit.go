@@ -17,6 +17,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
 	"purveyor/internal/storage"
+	"purveyor/internal/tracing"
 )
 
 // Command is one change of state.
@@ -73,6 +74,7 @@ type Committer struct {
 	starter  Starter
 	encode   func(commerce.WebhookEvent) []byte
 	meter    Meter
+	tracer   *tracing.Tracer
 	loops    []*loop
 	heat     heat
 	nodes    bool          // commands of a store go to one loop
@@ -110,6 +112,10 @@ func New(engine storage.Batches, o Options) *Committer {
 // CountBy has a meter count what the committer does. It is called before the first command.
 func (c *Committer) CountBy(m Meter) { c.meter = m }
 
+// TraceBy has a tracer make a span for each command that comes with a traceparent, from its arrival
+// until its batch is saved. It is called before the first command.
+func (c *Committer) TraceBy(t *tracing.Tracer) { c.tracer = t }
+
 // Close refuses new commands, answers all that were admitted, and returns.
 func (c *Committer) Close() {
 	c.mu.Lock()
@@ -143,6 +149,12 @@ func Do[R any](ctx context.Context, c *Committer, cmd Command[R]) (R, error) {
 func DoJobs[R any](ctx context.Context, c *Committer, cmd Command[R]) (result R, asked []commerce.Job, err error) {
 	_, keyed := cmd.(interface{ hasReplyRecord() })
 	p := &call{needs: cmd.Needs(), keyed: keyed, done: make(chan struct{})}
+	if tracing.Traced(ctx) {
+		ctx, p.span = c.tracer.Begin(ctx, "batch", tracing.Internal)
+		p.parent = tracing.Parent(ctx)
+		p.span.Text("purveyor.command", nameOf(cmd))
+		defer func() { p.span.End(err) }()
+	}
 	if c.meter != nil {
 		p.asked = c.env.Now()
 	}
@@ -191,6 +203,9 @@ type call struct {
 	jobs   []commerce.Job // that its changes enqueue
 	err    error
 	done   chan struct{} // closed when jobs and err may be read
+
+	span   *tracing.Span // nil: none is made
+	parent string        // traceparent of its jobs; empty: none
 }
 
 func (p *call) answer(err error) {

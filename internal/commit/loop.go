@@ -266,6 +266,7 @@ func (l *loop) try(batch []*call) (errs []error, err error) {
 	for i, p := range batch {
 		needs[i] = p.needs
 	}
+	l.reached(batch, "load")
 	tx, err := l.engine.Load(ctx, needs...)
 	watch.loaded()
 	if err != nil {
@@ -273,6 +274,7 @@ func (l *loop) try(batch []*call) (errs []error, err error) {
 	}
 	defer tx.Discard()
 	rows, now := tx.Rows(), tx.Stamp()
+	l.reached(batch, "decide")
 	errs = make([]error, len(batch))
 	ids := idSource{env: l.env, now: now, slot: l.slot(now), encode: l.encode}
 	var changes commerce.Changes
@@ -283,6 +285,9 @@ func (l *loop) try(batch []*call) (errs []error, err error) {
 		}
 		ids.complete(&changes)
 		p.jobs = changes.NewJobs
+		for i := range p.jobs {
+			p.jobs[i].TraceParent = p.parent
+		}
 		watch.did(&changes, now)
 		schema.Apply(rows, &changes)
 	}
@@ -296,6 +301,7 @@ func (l *loop) try(batch []*call) (errs []error, err error) {
 			l.starter.EndReservation(reserved, saved)
 		}
 	}()
+	l.reached(batch, "save")
 	err = tx.Save(ctx)
 	saved = err == nil
 	watch.saved(saved)

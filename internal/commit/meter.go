@@ -77,6 +77,17 @@ func (w *stopwatch) told() {
 	}
 }
 
+// reached tells the spans of a batch where it is.
+func (l *loop) reached(batch []*call, phase string) {
+	if l.tracer == nil {
+		return
+	}
+	for _, p := range batch {
+		p.span.Reached(phase)
+		p.span.Number("purveyor.batch.commands", len(batch))
+	}
+}
+
 var names sync.Map // types of commands to their names
 
 // nameOf is the name of a command's type, without what is around it.

@@ -24,6 +24,7 @@ import (
 	"purveyor/internal/requestlog"
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
+	"purveyor/internal/tracing"
 )
 
 // Sender posts webhooks.
@@ -43,6 +44,8 @@ type Options struct {
 	Failed func(job commerce.Job, err error, dead bool)
 	// Tried is told of each try of a job, as jobs.Options says; nil: it is not called.
 	Tried func(kind commerce.JobKind, result jobs.Result, took time.Duration)
+	// Tracer makes spans of attempts; nil: it makes none.
+	Tracer *tracing.Tracer
 	// Sent is told of each webhook that was sent, and when its event happened. first: it is the first try.
 	// Nil: it is not called.
 	Sent   func(result webhook.Result, event commerce.Millis, first bool)
@@ -96,7 +99,7 @@ var pools = map[jobs.Pool]int{webhookPool: 256, messagePool: 32, paymentPool: 64
 func Start(o Options) *jobs.Runner {
 	w := &webhooks{o, &recipients{Options: o}, newTries(o)}
 	m, p, c, s := messages{o}, payments{o}, couriers{o}, sandboxes{o}
-	o.Runner.Handle(jobs.Options{Queue: queue{o.Queue, o.Reads}, Ledger: o.Uses, Panicked: o.failed, Failed: o.Failed, Tried: o.Tried, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
+	o.Runner.Handle(jobs.Options{Queue: queue{o.Queue, o.Reads}, Ledger: o.Uses, Panicked: o.failed, Failed: o.Failed, Tried: o.Tried, Tracer: o.Tracer, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
 		commerce.JobDeliverWebhook:  {Do: w.deliver, Pool: webhookPool, Width: webhookWidth},
 		commerce.JobReleaseParked:   {Do: w.release, Pool: webhookPool, Width: 1},
 		commerce.JobMailReady:       {Do: o.about(m.send), Pool: messagePool, Width: messageWidth},

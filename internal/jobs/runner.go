@@ -16,6 +16,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
 	"purveyor/internal/storage"
+	"purveyor/internal/tracing"
 )
 
 // Kind says how jobs of a kind are done.
@@ -41,6 +42,8 @@ type Outcome struct {
 	// outcome, and the job becomes due again when its lease ends.
 	Record func(ctx context.Context) (commerce.Job, error)
 	took   time.Duration // by the try
+	traced context.Context
+	span   *tracing.Span // until the outcome is on record
 }
 
 // Queue is where jobs come from.
@@ -134,6 +137,8 @@ type Options struct {
 	Failed func(job commerce.Job, err error, dead bool)
 	// Tried is told of each try once it is on record, and how long it took; nil: it is not called.
 	Tried func(kind commerce.JobKind, result Result, took time.Duration)
+	// Tracer makes spans of tries; nil: it makes none.
+	Tracer *tracing.Tracer
 }
 
 // Result is what became of a try.
@@ -264,8 +269,9 @@ func (r *Runner) now() commerce.Millis { return commerce.MillisOf(r.env.Now()) }
 func (r *Runner) run(t *task) {
 	for t != nil {
 		began := r.env.Now()
-		outcome := r.try(t.job)
-		outcome.took = r.env.Since(began)
+		traced, span := r.span(t.job)
+		outcome := r.try(traced, t.job)
+		outcome.took, outcome.traced, outcome.span = r.env.Since(began), traced, span
 		next := r.tried(t, outcome.Err == nil)
 		r.conclude(t, outcome)
 		t = next
@@ -276,23 +282,34 @@ func (r *Runner) run(t *task) {
 func (r *Runner) conclude(t *task, outcome Outcome) {
 	switch {
 	case r.tries.Err() != nil && outcome.Err != nil: // Stop cut the try, so its failure means nothing
+		outcome.span.End(outcome.Err)
 		r.release(t, true)
 	case outcome.Record == nil:
+		outcome.span.End(outcome.Err)
 		r.release(t, false)
 	default:
 		r.goOn(func() { r.record(t, outcome) })
 	}
 }
 
+// span begins the span of a try, below the request that asked for the job.
+func (r *Runner) span(job commerce.Job) (context.Context, *tracing.Span) {
+	ctx, span := r.Tracer.Begin(tracing.WithParent(r.tries, job.TraceParent), "job "+string(job.Kind), tracing.Internal)
+	span.Text("purveyor.job", job.ID)
+	span.Text("purveyor.owner", job.Owner)
+	span.Text("purveyor.subject", job.Subject)
+	return ctx, span
+}
+
 // try turns a panic into a failed try.
-func (r *Runner) try(job commerce.Job) (outcome Outcome) {
+func (r *Runner) try(ctx context.Context, job commerce.Job) (outcome Outcome) {
 	defer func() {
 		if v := recover(); v != nil {
 			slog.Error("a job panicked", "kind", job.Kind, "job", job.ID, "panic", v, "stack", string(debug.Stack()))
 			outcome = r.Panicked(job, fmt.Errorf("panic: %v", v))
 		}
 	}()
-	ctx, cancel := r.env.WithTimeout(r.tries, TryTime)
+	ctx, cancel := r.env.WithTimeout(ctx, TryTime)
 	defer cancel()
 	return r.Kinds[job.Kind].Do(ctx, job)
 }
@@ -301,8 +318,9 @@ func (r *Runner) try(job commerce.Job) (outcome Outcome) {
 // from then on another worker may have the job.
 func (r *Runner) record(t *task, outcome Outcome) {
 	defer r.release(t, false)
+	defer func() { outcome.span.End(outcome.Err) }()
 	for {
-		job, err := outcome.Record(context.WithoutCancel(r.tries))
+		job, err := outcome.Record(context.WithoutCancel(outcome.traced))
 		if err == nil {
 			result := Done
 			if outcome.Err != nil {

@@ -15,6 +15,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"purveyor/internal/tracing"
 )
 
 // Client makes a client that returns redirects like any other answer: following
@@ -22,9 +24,21 @@ import (
 // be nil.
 func Client(transport http.RoundTripper) *http.Client {
 	return &http.Client{
-		Transport:     cmp.Or(transport, http.DefaultTransport),
+		Transport:     traced{cmp.Or(transport, http.DefaultTransport)},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+}
+
+// traced is a transport that sends the traceparent of a request's context with it.
+type traced struct{ next http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper, which must not change the request.
+func (t traced) RoundTrip(r *http.Request) (*http.Response, error) {
+	if tracing.Traced(r.Context()) {
+		r = r.Clone(r.Context())
+		tracing.Inject(r.Context(), r.Header)
+	}
+	return t.next.RoundTrip(r)
 }
 
 // Answer is an answer with the first bytes of its body.
@@ -111,7 +125,7 @@ type Whole struct {
 
 // RoundTrip implements http.RoundTripper.
 func (t Whole) RoundTrip(r *http.Request) (*http.Response, error) {
-	response, err := t.Next.RoundTrip(r)
+	response, err := traced{t.Next}.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/tracing"
 )
 
 // Calls are the calls to one provider. Refusal is the type of error with which its
@@ -21,6 +22,8 @@ type Watcher struct {
 	// Began is told that a call begins, and returns what is told of its end; nil: it is not called.
 	// refused: the provider has answered, and refuses.
 	Began func(provider, call string) (ended func(err error, refused bool))
+	// Tracer makes spans of calls; nil: it makes none.
+	Tracer *tracing.Tracer
 }
 
 // Call calls the provider. name is that of the call. A failure is reported to Failed, and returned as a
@@ -31,9 +34,12 @@ func Call[Refusal error, Q, R any](ctx context.Context, c Calls[Refusal], name s
 	if c.Began != nil {
 		ended = c.Began(c.Provider, name)
 	}
+	ctx, span := c.Tracer.Begin(ctx, name, tracing.Client)
 	result, err := call(ctx, request)
 	_, refused := errors.AsType[Refusal](err)
 	ended(err, refused)
+	span.Text("purveyor.provider", c.Provider)
+	span.End(err)
 	if err == nil || refused {
 		return result, err
 	}

@@ -53,6 +53,7 @@ type Request struct {
 	Method, Path   string
 	IdempotencyKey string
 	Form           url.Values
+	TraceParent    string
 }
 
 type savedAnswer struct {
@@ -126,7 +127,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	key := r.Header.Get("Idempotency-Key")
-	s.requests = append(s.requests, Request{r.Method, r.URL.Path, key, r.Form})
+	s.requests = append(s.requests, Request{r.Method, r.URL.Path, key, r.Form, r.Header.Get("traceparent")})
 	var fault Fault
 	if len(s.faults) > 0 {
 		fault, s.faults = s.faults[0], s.faults[1:]
