@@ -129,7 +129,7 @@ func newLogHandler(c config.Log, buffer *logBuffer) slog.Handler {
 	if c.LogFormat == "json" {
 		handler = slog.NewJSONHandler(buffer, options)
 	}
-	return urgent{handler, buffer}
+	return urgent{onceAMinute{handler, newWarnings()}, buffer}
 }
 
 // urgent is a handler of log lines that writes errors at once: the process may be about to

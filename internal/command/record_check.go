@@ -39,7 +39,7 @@ func (c RecordCheck) Decide(rows *commerce.Rows, now commerce.Millis) (Tracked, 
 	if err != nil {
 		return Tracked{}, commerce.Changes{}, err
 	}
-	tracked, changes := Tracked{oc.order, *oc.delivery}, commerce.Changes{}
+	tracked, changes := Tracked{Order: oc.order, Delivery: *oc.delivery}, commerce.Changes{}
 	if c.Update != nil {
 		c.Record.Update = *c.Update
 		if tracked, changes, err = c.Record.Decide(rows, now); err != nil {

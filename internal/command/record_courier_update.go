@@ -76,20 +76,25 @@ func (c RecordCourierUpdate) Decide(rows *commerce.Rows, now commerce.Millis) (T
 		if c.Attempt < oc.delivery.Attempt && c.Update.Status.HasGoods() && !oc.order.Stopped() && !oc.raised(commerce.AttentionTwoCouriers) {
 			oc.raiseAttention(commerce.AttentionTwoCouriers, "A courier who had cancelled has the goods after all; look at the courier provider")
 		}
-		return Tracked{oc.order, *oc.delivery}, oc.finish(), nil
+		changes := oc.finish()
+		return Tracked{oc.order, *oc.delivery, changes.Empty()}, changes, nil
 	}
+	before := *oc.delivery
 	if oc.delivery.ProviderID == "" { // the callback is faster than the answer to the call, or the answer was lost
 		oc.recordDelivery(c.Provider, c.Update)
 	}
 	oc.applyUpdate(c.Update)
+	before.SeenOn, before.HeardOn = oc.delivery.SeenOn, oc.delivery.HeardOn
+	known := reflect.DeepEqual(before, *oc.delivery)
 	oc.delivery.UpdatedOn = now
-	return Tracked{oc.order, *oc.delivery}, oc.finish(), nil
+	return Tracked{oc.order, *oc.delivery, known}, oc.finish(), nil
 }
 
 // Tracked is an order and its delivery.
 type Tracked struct {
 	Order    commerce.Order
 	Delivery commerce.Delivery
+	Known    bool // the update told nothing that was not known
 }
 
 // about reports whether the update is about this attempt at its provider.

@@ -46,7 +46,7 @@ func (c *Changes) Deeds(list []Deed, now Millis) []Deed {
 		}
 	}
 	for i := range c.Refunds {
-		if r := &c.Refunds[i]; r.State == RefundFailed && !c.returned(r.ID) {
+		if r := &c.Refunds[i]; r.State == RefundFailed && r.UpdatedOn == now && !c.returned(r.ID) {
 			list = append(list, Deed{DeedRefund, "refused", mode})
 		}
 	}

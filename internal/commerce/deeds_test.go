@@ -11,7 +11,7 @@ func TestDeeds(t *testing.T) {
 		return Order{Status: status, PartnerID: partner, Mode: Test, CreatedOn: made}
 	}
 	for want, c := range map[string]Changes{
-		"[]":                        {Orders: []Order{order(Processed, "p", 1)}},
+		"[]":                        {Orders: []Order{order(Processed, "p", 1)}, Refunds: []Refund{{ID: "r", State: RefundFailed, UpdatedOn: 1}}},
 		"[{order report test}]":     {Orders: []Order{order(Processed, "p", now)}},
 		"[{order checkout test}]":   {Orders: []Order{order(PendingPayment, "p", now)}},
 		"[{order merchant test}]":   {Orders: []Order{order(Processed, "", now)}},
@@ -21,8 +21,8 @@ func TestDeeds(t *testing.T) {
 		"[{payment late live}]":        {Timeline: []TimelineEvent{{Data: NoteData{Code: "payment_too_late"}}, {Data: NoteData{Code: "other"}}, {}}},
 		"[{payment failed live}]":      {Timeline: []TimelineEvent{{Data: NoteData{Code: "payment_declined"}}}},
 		"[{refund done live}]":         {Ledger: []LedgerEntry{{Kind: EntryRefund, RefundID: "r"}}, Refunds: []Refund{{ID: "r", State: RefundDone}}},
-		"[{refund refused live}]":      {Refunds: []Refund{{ID: "r", State: RefundFailed}}},
-		"[{refund failed_later live}]": {Refunds: []Refund{{ID: "r", State: RefundFailed}}, Ledger: []LedgerEntry{{Kind: EntryRefundFailed, RefundID: "r"}}},
+		"[{refund refused live}]":      {Refunds: []Refund{{ID: "r", State: RefundFailed, UpdatedOn: now}}},
+		"[{refund failed_later live}]": {Refunds: []Refund{{ID: "r", State: RefundFailed, UpdatedOn: now}}, Ledger: []LedgerEntry{{Kind: EntryRefundFailed, RefundID: "r"}}},
 	} {
 		if got := fmt.Sprint(c.Deeds(nil, now)); got != want {
 			t.Errorf("%s, want %s", got, want)

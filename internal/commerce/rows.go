@@ -1,6 +1,9 @@
 package commerce
 
-import "fmt"
+import (
+	"fmt"
+	"reflect"
+)
 
 // ReplyKey is the scope of one idempotency key: partner, operation (mode,
 // method and path of the request) and the key.
@@ -174,6 +177,17 @@ type Changes struct {
 	ProductNews    []ProductNews
 	// GoneProductNews are deleted.
 	GoneProductNews []ProductKey
+}
+
+// Empty reports whether nothing is changed.
+func (c Changes) Empty() bool {
+	fields := reflect.ValueOf(c)
+	for i := range fields.NumField() {
+		if f := fields.Field(i); f.Kind() == reflect.Slice && f.Len() > 0 || f.Kind() != reflect.Slice && !f.IsZero() {
+			return false
+		}
+	}
+	return true
 }
 
 // Prepare checks the changes of an accepted command, and adds to the rows what

@@ -183,7 +183,7 @@ func (o Options) about(do func(context.Context, commerce.Job, service.Subject) j
 // not exist, or cannot be read, makes the attempt fail.
 func (o Options) retryAfterLease(job commerce.Job, err error) jobs.Outcome {
 	if outage(err) {
-		slog.Error("a job waits for the database", "kind", job.Kind, "job", job.ID, "error", err)
+		slog.Warn("a job waits for the database", "kind", job.Kind, "job", job.ID, "error", err)
 		return jobs.Outcome{Err: err}
 	}
 	return o.failed(job, err)

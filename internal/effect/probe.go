@@ -24,7 +24,7 @@ func (w *webhooks) watch(ctx context.Context) env.Next {
 	wait := watchPause
 	held, err := w.Reads.HeldEndpoints(ctx)
 	if err != nil && ctx.Err() == nil {
-		slog.Error("held endpoints were not read", "error", err)
+		slog.Warn("held endpoints were not read", "error", err)
 	}
 	now := commerce.MillisOf(w.Env.Now())
 	for _, e := range held {
@@ -33,7 +33,7 @@ func (w *webhooks) watch(ctx context.Context) env.Next {
 			continue
 		}
 		if err := w.probe(ctx, e.Owner()); err != nil && ctx.Err() == nil {
-			slog.Error("an endpoint was not probed", "endpoint", e.Owner(), "error", err)
+			slog.Warn("an endpoint was not probed", "endpoint", e.Owner(), "error", err)
 		}
 	}
 	return env.Next(wait)

@@ -39,7 +39,7 @@ type Inbound struct {
 	service *service.Service
 	posters map[string]poster // by path
 	bodies  *web.Bodies
-	// Took is told what became of each callback: ok, unknown, or bad_signature for a whole request;
+	// Took is told what became of each callback: ok, duplicate, unknown, or bad_signature for a whole request;
 	// nil: it is not called.
 	Took func(provider, result string)
 }
@@ -87,6 +87,9 @@ func takeEach[Bad error, C any](in *Inbound, read func(context.Context, http.Hea
 			switch err = record(ctx, by, c, body); {
 			case errors.Is(err, errUnknown):
 				in.tell(by.ID, "unknown")
+				err = nil
+			case errors.Is(err, service.ErrDuplicate):
+				in.tell(by.ID, "duplicate")
 				err = nil
 			case err == nil:
 				in.tell(by.ID, "ok")

@@ -37,7 +37,7 @@ func (r *Runner) look() time.Duration {
 		wait = min(wait, max(next.Sub(at), least))
 	}
 	if err != nil && r.tries.Err() == nil {
-		slog.Error("due jobs could not be read", "error", err)
+		slog.Warn("due jobs could not be read", "error", err)
 	}
 	return wait
 }

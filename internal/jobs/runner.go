@@ -335,7 +335,7 @@ func (r *Runner) record(t *task, outcome Outcome) {
 			}
 			return
 		}
-		slog.Error("the outcome of a job was not recorded", "kind", t.job.Kind, "job", t.job.ID, "error", err)
+		slog.Warn("the outcome of a job was not recorded", "kind", t.job.Kind, "job", t.job.ID, "error", err)
 		if r.now() >= t.job.LeasedUntil || r.env.Sleep(r.tries, recordPause) != nil { // the runner stops
 			r.tell(t.job.Kind, LeaseLost, outcome.took)
 			return

@@ -83,7 +83,7 @@ func New(e env.Env, b Build) *Metrics {
 	m.delay = m.histogram("webhook_delay_seconds", "Time from a change to the first try to deliver its webhook.", long)
 	m.calls = m.counters("provider_calls_total", "Calls to providers: ok, refused, unauthorized, limited, unreachable or ambiguous.", "provider", "call", "result")
 	m.callTook = m.histograms("provider_call_duration_seconds", "Time of a call to a provider.", long, "provider", "call")
-	m.callbacks = m.counters("callbacks_total", "Callbacks of providers: ok, unknown or bad_signature.", "provider", "result")
+	m.callbacks = m.counters("callbacks_total", "Callbacks of providers: ok, duplicate, unknown or bad_signature.", "provider", "result")
 	m.pushed = m.histogram("board_push_seconds", "Time from a change to the moment when boards are told.", times)
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: prefix + "build_info", Help: "The program that runs; always 1.",
 		ConstLabels: prometheus.Labels{"version": b.Version, "commit": b.Commit, "schema": strconv.Itoa(b.Schema)}})

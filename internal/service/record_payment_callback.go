@@ -17,6 +17,9 @@ import (
 // for one about an order or delivery of another provider. Nothing was changed.
 var ErrUnknownSubject = errors.New("the callback is about an unknown order or delivery")
 
+// ErrDuplicate is returned for a callback that told nothing new. Nothing was changed, but that it came.
+var ErrDuplicate = errors.New("the callback told nothing new")
+
 // notes are the callbacks that move no money. They only add to an order's timeline.
 var notes = map[payment.CallbackKind]command.PaymentCallbackKind{
 	payment.CallbackPending:  command.CallbackPending,
@@ -28,7 +31,7 @@ var notes = map[payment.CallbackKind]command.PaymentCallbackKind{
 // RecordPaymentCallback records what a processor reports about an order: a payment, a
 // refund, or a note for the timeline. Callbacks may be repeated and late. by is the
 // processor. It returns ErrUnknownSubject if another processor takes the order's payment,
-// because a test account must not pay live orders, and the conflict too_early if the
+// because a test account must not pay live orders, ErrDuplicate, and the conflict too_early if the
 // processor should send the callback again later.
 func (s *Service) RecordPaymentCallback(ctx context.Context, by commerce.Actor, n payment.Callback) error {
 	facts, err := s.paymentFacts(ctx, by, n.OrderID)
@@ -37,10 +40,10 @@ func (s *Service) RecordPaymentCallback(ctx context.Context, by commerce.Actor, 
 	}
 	switch n.Kind {
 	case payment.CallbackPaid:
-		return run(ctx, s, command.RecordPayment{Facts: facts, Actor: by, SessionID: n.SessionID, PaymentID: n.PaymentID, AmountCents: n.AmountCents})
+		return recordNews(ctx, s, command.RecordPayment{Facts: facts, Actor: by, SessionID: n.SessionID, PaymentID: n.PaymentID, AmountCents: n.AmountCents})
 	case payment.CallbackRefunded, payment.CallbackRefundFailed:
 		// A refund that was made at the processor has no id of ours.
-		return run(ctx, s, command.RecordRefundCallback{Facts: facts, Actor: by, RefundID: cmp.Or(n.OurRefundID, n.RefundID), Ref: n.RefundID,
+		return recordNews(ctx, s, command.RecordRefundCallback{Facts: facts, Actor: by, RefundID: cmp.Or(n.OurRefundID, n.RefundID), Ref: n.RefundID,
 			AmountCents: n.AmountCents, Failed: n.Kind == payment.CallbackRefundFailed, Message: n.Message})
 	}
 	kind, known := notes[n.Kind]
@@ -48,7 +51,7 @@ func (s *Service) RecordPaymentCallback(ctx context.Context, by commerce.Actor, 
 		slog.Warn("a payment callback of an unknown kind", "kind", n.Kind)
 		return nil
 	}
-	return run(ctx, s, command.RecordPaymentCallback{Facts: facts, Actor: by, Kind: kind, CallbackID: n.ID, Message: n.Message, AmountCents: n.AmountCents})
+	return recordNews(ctx, s, command.RecordPaymentCallback{Facts: facts, Actor: by, Kind: kind, CallbackID: n.ID, Message: n.Message, AmountCents: n.AmountCents})
 }
 
 // paymentFacts returns the facts of an order, or ErrUnknownSubject if the processor does
@@ -86,4 +89,30 @@ func unknownSubject(err error) error {
 func run[R any](ctx context.Context, s *Service, cmd commit.Command[R]) error {
 	_, err := commit.Do(ctx, s.committer, cmd)
 	return err
+}
+
+// recordNews runs the command of a callback. It returns ErrDuplicate if that changed nothing.
+func recordNews[R any](ctx context.Context, s *Service, cmd commit.Command[R]) error {
+	idle := false
+	_, err := commit.Do(ctx, s.committer, noticing[R]{cmd, &idle})
+	if err == nil && idle {
+		return ErrDuplicate
+	}
+	return err
+}
+
+// noticing is a command, and notices whether it changes nothing.
+type noticing[R any] struct {
+	commit.Command[R]
+	idle *bool
+}
+
+// Inner is the command by whose name it is counted.
+func (n noticing[R]) Inner() any { return n.Command }
+
+// Decide implements commit.Command.
+func (n noticing[R]) Decide(rows *commerce.Rows, now commerce.Millis) (R, commerce.Changes, error) {
+	result, changes, err := n.Command.Decide(rows, now)
+	*n.idle = changes.Empty()
+	return result, changes, err
 }
