@@ -49,18 +49,16 @@ func answers(read, write error) []finding {
 	return []finding{found("database", "it answers reads", read, advice), found("database", "it takes writes", write, advice)}
 }
 
+// mostCounted is how many jobs of a state are counted.
+const mostCounted = 100_000
+
 // health looks at an open database. Readiness and `doctor` have these checks in common.
 func (d *database) health(ctx context.Context) []finding {
-	counts, err := d.Reader().JobCounts(ctx)
-	list := []finding{found("jobs", "", err, "")}
-	if err == nil {
-		list = []finding{ofJobs(counts, commerce.MillisOf(time.Now()))}
-	}
-	v, err := d.Vitals(ctx)
+	v, err := d.Reader().Gauges(ctx, mostCounted)
 	if err != nil {
-		return append(list, found("state of the database", "", err, ""))
+		return []finding{found("state of the database", "", err, "")}
 	}
-	return append(list, ofSchema(v.Schema, sqlite.Schema()), ofDisk(v), ofClock(map[string]time.Duration{"database": v.ClockOffset}))
+	return append([]finding{ofJobs(v.Jobs, commerce.MillisOf(time.Now()))}, ofSchema(v.Schema, sqlite.Schema()), ofDisk(v.Vitals), ofClock(map[string]time.Duration{"database": v.ClockOffset}))
 }
 
 func ofSchema(is, known int) finding {

@@ -50,11 +50,11 @@ func (s *process) sayHeld(ctx context.Context) error {
 	if err != nil || len(held) == 0 {
 		return err
 	}
-	counts, err := s.db.Reader().JobCounts(ctx)
+	counted, err := s.db.Reader().Gauges(ctx, mostCounted)
 	if err != nil {
 		return err
 	}
-	f := ofJobs(counts, commerce.MillisOf(time.Now()))
+	f := ofJobs(counted.Jobs, commerce.MillisOf(time.Now()))
 	slog.Warn("jobs are held, because the database was restored: compare with the providers (purveyor ledger check), then purveyor jobs release", "jobs", f.Text)
 	return nil
 }

@@ -303,7 +303,7 @@ func (s *process) run(ctx context.Context, d door) error {
 	if s.monitor != nil {
 		_, onSQLite := s.db.Engine.(*sqlite.Engine)
 		beside.Go(func() { s.monitor.run(sweeping, s) })
-		beside.Go(func() { s.monitor.Look(sweeping, s.db.Reader(), s.db, onSQLite) })
+		beside.Go(func() { s.monitor.Look(sweeping, s.db.Reader(), onSQLite) })
 	}
 	serving, stopServing := context.WithCancel(ctx)
 	if s.aside != nil {

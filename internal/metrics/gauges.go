@@ -13,23 +13,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Reads are what the gauges are read from.
-type Reads interface {
-	storage.Watched
-	OpenCounts(ctx context.Context, stores []string, most int) ([]storage.OpenCount, error)
-	AttentionCounts(ctx context.Context, stores []string, most int) ([]storage.AttentionCount, error)
-}
-
-// Vitals reads the state of a database, as storage.Engine does.
-type Vitals interface {
-	Vitals(ctx context.Context) (storage.Vitals, error)
-}
-
 const (
-	gaugePause = 15 * time.Second
-	gaugeTime  = 10 * time.Second // for all reads of one look
-	mostOpen   = 100_000          // orders and reasons that are counted of each kind
-	mostFailed = 10               // endpoints that are shown by their names
+	gaugePause  = 15 * time.Second
+	gaugeTime   = 10 * time.Second // for all reads of one look
+	mostCounted = 100_000          // jobs, orders and reasons that are counted of each kind
+	mostFailed  = 10               // endpoints that are shown by their names
 )
 
 // gauges are what is read from the database again and again.
@@ -82,7 +70,7 @@ func (m *Metrics) gauges(sqlite bool) *gauges {
 }
 
 // Look reads the gauges every 15 s until ctx ends. sqlite: the database is a file.
-func (m *Metrics) Look(ctx context.Context, reads Reads, vitals Vitals, sqlite bool) {
+func (m *Metrics) Look(ctx context.Context, reads storage.Watched, sqlite bool) {
 	g := m.gauges(sqlite)
 	var warned time.Time
 	m.env.Drive(func() env.Next {
@@ -91,7 +79,7 @@ func (m *Metrics) Look(ctx context.Context, reads Reads, vitals Vitals, sqlite b
 		}
 		bounded, cancel := m.env.WithTimeout(ctx, gaugeTime)
 		defer cancel()
-		err := g.look(bounded, reads, vitals, commerce.MillisOf(m.env.Now()))
+		err := g.look(bounded, reads, commerce.MillisOf(m.env.Now()))
 		g.up.Set(1)
 		if err != nil && ctx.Err() == nil {
 			g.up.Set(0)
@@ -104,39 +92,23 @@ func (m *Metrics) Look(ctx context.Context, reads Reads, vitals Vitals, sqlite b
 	}, ctx.Done())
 }
 
-func (g *gauges) look(ctx context.Context, reads Reads, vitals Vitals, now commerce.Millis) error {
-	v, err := vitals.Vitals(ctx)
+func (g *gauges) look(ctx context.Context, reads storage.Watched, now commerce.Millis) error {
+	found, err := reads.Gauges(ctx, mostCounted)
 	if err != nil {
 		return err
 	}
-	g.vitals(v)
-	counts, err := reads.JobCounts(ctx)
-	if err != nil {
-		return err
-	}
-	g.ofJobs(counts, now)
-	endpoints, err := reads.EachEndpoint(ctx)
-	if err != nil {
-		return err
-	}
-	g.ofEndpoints(endpoints, now)
-	open, err := reads.OpenCounts(ctx, nil, mostOpen)
-	if err != nil {
-		return err
-	}
+	g.vitals(found.Vitals)
+	g.ofJobs(found.Jobs, now)
+	g.ofEndpoints(found.Endpoints, now)
 	g.open.Reset()
 	g.oldestOpen.Reset()
-	for _, c := range open {
+	for _, c := range found.Open {
 		g.open.WithLabelValues(string(c.Status)).Set(float64(c.Count))
 		g.oldestOpen.WithLabelValues(string(c.Status)).Set(age(now, c.Oldest))
 	}
-	reasons, err := reads.AttentionCounts(ctx, nil, mostOpen)
-	if err != nil {
-		return err
-	}
 	g.attention.Reset()
 	oldest := 0.0
-	for _, c := range reasons {
+	for _, c := range found.Attention {
 		g.attention.WithLabelValues(string(c.Code)).Set(float64(c.Count))
 		oldest = max(oldest, age(now, c.Oldest))
 	}
@@ -181,9 +153,6 @@ func (g *gauges) ofJobs(counts []storage.JobCount, now commerce.Millis) {
 	g.oldest.Reset()
 	pending, made := int64(0), now
 	for _, c := range counts {
-		if c.State == commerce.JobGivenUp {
-			continue
-		}
 		g.jobs.WithLabelValues(string(c.Kind), string(c.State)).Set(float64(c.Count))
 		if c.State == commerce.JobWaiting {
 			g.oldest.WithLabelValues(string(c.Kind)).Set(age(now, c.First))

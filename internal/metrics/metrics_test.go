@@ -89,31 +89,22 @@ func TestTold(t *testing.T) {
 
 // fixed is a database that never changes.
 type fixed struct {
-	storage.Watched
 	vitals storage.Vitals
 	err    error
 	looked chan struct{}
 }
 
-func (f fixed) Vitals(context.Context) (storage.Vitals, error) { return f.vitals, f.err }
-
-func (f fixed) JobCounts(context.Context) ([]storage.JobCount, error) {
+func (f fixed) Gauges(context.Context, int) (storage.Gauges, error) {
+	if f.looked != nil {
+		close(f.looked)
+	}
 	now := commerce.MillisOf(time.Now())
-	return []storage.JobCount{{Kind: commerce.JobRefund, State: commerce.JobWaiting, Count: 2, First: now.Add(-time.Hour), Made: now.Add(-2 * time.Hour)},
-		{Kind: commerce.JobRefund, State: commerce.JobDead, Count: 1, First: now, Made: now}, {Kind: commerce.JobDispatch, State: commerce.JobGivenUp, Count: 9}}, nil
-}
-
-func (f fixed) EachEndpoint(context.Context) ([]commerce.Endpoint, error) {
-	return []commerce.Endpoint{{PartnerID: "a"}, {PartnerID: "b", HeldUntil: 5, FailingSince: 1}, {PartnerID: "c", HeldUntil: 5, PausedOn: 1}}, nil
-}
-
-func (f fixed) OpenCounts(context.Context, []string, int) ([]storage.OpenCount, error) {
-	return []storage.OpenCount{{Status: commerce.Paid, Count: 4, Oldest: commerce.MillisOf(time.Now())}}, nil
-}
-
-func (f fixed) AttentionCounts(context.Context, []string, int) ([]storage.AttentionCount, error) {
-	close(f.looked)
-	return []storage.AttentionCount{{Code: commerce.AttentionDisputed, Count: 3, Oldest: 1}}, nil
+	return storage.Gauges{Vitals: f.vitals,
+		Jobs: []storage.JobCount{{Kind: commerce.JobRefund, State: commerce.JobWaiting, Count: 2, First: now.Add(-time.Hour), Made: now.Add(-2 * time.Hour)},
+			{Kind: commerce.JobRefund, State: commerce.JobDead, Count: 1, First: now, Made: now}, {Kind: commerce.JobDispatch, State: commerce.JobHeld, Count: 9, First: now, Made: now}},
+		Endpoints: []commerce.Endpoint{{PartnerID: "a"}, {PartnerID: "b", HeldUntil: 5, FailingSince: 1}, {PartnerID: "c", HeldUntil: 5, PausedOn: 1}},
+		Open:      []storage.OpenCount{{Status: commerce.Paid, Count: 4, Oldest: now}},
+		Attention: []storage.AttentionCount{{Code: commerce.AttentionDisputed, Count: 3, Oldest: 1}}}, f.err
 }
 
 // TestLook: gauges are read from the database. What an engine does not know has none: an alert would
@@ -135,15 +126,15 @@ func TestLook(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		f := fixed{vitals: c.vitals, looked: make(chan struct{})}
 		ended := make(chan struct{})
-		go func() { m.Look(ctx, f, f, c.sqlite); close(ended) }()
+		go func() { m.Look(ctx, f, c.sqlite); close(ended) }()
 		<-f.looked
 		stop()
 		<-ended
 		text := shown(t, m)
-		has(t, text, append(c.has, "purveyor_database_up 1", "purveyor_refunds_pending 3", `purveyor_jobs{kind="refund_payment",state="waiting"} 2`, `purveyor_jobs{kind="refund_payment",state="dead"} 1`,
+		has(t, text, append(c.has, "purveyor_database_up 1", "purveyor_refunds_pending 3", `purveyor_jobs{kind="refund_payment",state="waiting"} 2`, `purveyor_jobs{kind="refund_payment",state="dead"} 1`, `purveyor_jobs{kind="dispatch",state="held"} 9`,
 			`purveyor_webhook_endpoints{state="active"} 1`, `purveyor_webhook_endpoints{state="held"} 1`, `purveyor_webhook_endpoints{state="paused"} 1`,
 			`purveyor_orders_open{status="paid"} 4`, `purveyor_attention_open{code="payment_disputed"} 3`)...)
-		for _, lacks := range append(c.lacks, "given_up") {
+		for _, lacks := range c.lacks {
 			if strings.Contains(text, lacks) {
 				t.Errorf("%s has %s", name, lacks)
 			}
@@ -159,7 +150,7 @@ func TestLook(t *testing.T) {
 // TestDatabaseAway: what cannot be read is told by one gauge.
 func TestDatabaseAway(t *testing.T) {
 	g := New(env.Env{}, Build{}).gauges(true)
-	if err := g.look(t.Context(), fixed{}, fixed{err: storage.ErrUnavailable}, 1); !errors.Is(err, storage.ErrUnavailable) {
+	if err := g.look(t.Context(), fixed{err: storage.ErrUnavailable}, 1); !errors.Is(err, storage.ErrUnavailable) {
 		t.Error(err)
 	}
 }

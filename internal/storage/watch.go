@@ -9,12 +9,21 @@ import (
 
 // Watched reads what operators watch.
 type Watched interface {
-	// JobCounts counts the jobs of each kind and state, in any order. It looks at every job.
-	JobCounts(ctx context.Context) ([]JobCount, error)
+	// Gauges reads all of it at once. It counts up to a number of jobs of each state, of orders of
+	// each status, and of reasons, so that it takes no longer on a large database.
+	Gauges(ctx context.Context, most int) (Gauges, error)
+}
 
-	// EachEndpoint reads all endpoints that have a row, in any order, without URLs and secrets. A
-	// callback URL has a row from its first failure on.
-	EachEndpoint(ctx context.Context) ([]commerce.Endpoint, error)
+// Gauges are what operators watch in a database.
+type Gauges struct {
+	Vitals
+	// Jobs are counted by kind and state, in any order, without those that were given up.
+	Jobs []JobCount
+	// Endpoints are all that have a row, in any order, without URLs and secrets. A callback URL has a
+	// row from its first failure on.
+	Endpoints []commerce.Endpoint
+	Open      []OpenCount
+	Attention []AttentionCount // in any order
 }
 
 // JobCount is how many jobs of a kind have a state.

@@ -13,32 +13,16 @@ import (
 
 // OpenCounts counts the entries of the index of open orders.
 func (r Reader) OpenCounts(ctx context.Context, stores []string, most int) (counts []storage.OpenCount, err error) {
-	condition, args := r.inStores(stores, []any{""})
-	sql := "SELECT count(*), coalesce(min(created_on), 0) FROM (SELECT created_on FROM orders WHERE status = $1 AND " + openStatuses + condition +
-		" ORDER BY created_on LIMIT $" + strconv.Itoa(len(args)+1) + ") AS few"
-	err = each(ctx, r, commerce.OpenStatuses, sql, func(status commerce.OrderStatus) []any {
-		return append(append([]any{string(status)}, args[1:]...), most)
-	}, func(status commerce.OrderStatus, s schema.Scanner) {
-		if c := (storage.OpenCount{Status: status, Count: s.Int(), Oldest: commerce.Millis(s.Int())}); c.Count > 0 {
-			counts = append(counts, c)
-		}
-	})
+	sql, args := r.openCounts(stores, most)
+	err = each(ctx, r, commerce.OpenStatuses, sql, args, func(status commerce.OrderStatus, s schema.Scanner) { counts = withOpen(counts, status, s) })
 	return counts, err
 }
 
 // AttentionCounts reads the index of open reasons.
 func (r Reader) AttentionCounts(ctx context.Context, stores []string, most int) ([]storage.AttentionCount, error) {
-	condition, args := r.inStores(stores, nil)
 	counts := map[commerce.AttentionCode]storage.AttentionCount{}
-	err := r.Rows(ctx, "SELECT code, since FROM attention WHERE resolved_on = 0 AND since >= 0"+condition+" LIMIT $"+strconv.Itoa(len(args)+1),
-		append(args, most), func(s schema.Scanner) {
-			code, since := commerce.AttentionCode(s.Text()), commerce.Millis(s.Int())
-			c, met := counts[code]
-			if c.Code, c.Count = code, c.Count+1; !met || since < c.Oldest {
-				c.Oldest = since
-			}
-			counts[code] = c
-		})
+	sql, args := r.attentionCounts(stores, most)
+	err := r.Rows(ctx, sql, args, func(s schema.Scanner) { countAttention(counts, s) })
 	return slices.Collect(maps.Values(counts)), err
 }
 

@@ -342,7 +342,8 @@ func heldEndpoints(t *testing.T, db Database) {
 	if want := []commerce.Endpoint{list[2], list[0]}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("held: %+v, %v; want %+v", got, err, want)
 	}
-	all, err := e.Reader().EachEndpoint(context.Background())
+	gauges, err := e.Reader().Gauges(context.Background(), 100)
+	all := gauges.Endpoints
 	slices.SortFunc(all, func(a, b commerce.Endpoint) int { return strings.Compare(a.PartnerID, b.PartnerID) })
 	for i := range list {
 		list[i].Failures, list[i].PausedFor = 0, ""
@@ -360,17 +361,30 @@ func countJobs(t *testing.T, db Database) {
 		return j
 	}
 	addJobs(t, e, job(1, 50, 100, commerce.JobRefund, commerce.JobWaiting), job(2, 40, 200, commerce.JobRefund, commerce.JobWaiting),
-		job(2, 60, 90, commerce.JobRefund, commerce.JobDead), job(31, 70, 300, commerce.JobDispatch, commerce.JobParked))
-	got, err := e.Reader().JobCounts(context.Background())
+		job(2, 60, 90, commerce.JobRefund, commerce.JobDead), job(31, 70, 300, commerce.JobDispatch, commerce.JobParked), job(3, 80, 300, commerce.JobDispatch, commerce.JobHeld),
+		job(2, 65, 80, commerce.JobRefund, commerce.JobGivenUp))
+	gauges, err := e.Reader().Gauges(context.Background(), 100)
+	got := gauges.Jobs
 	slices.SortFunc(got, func(a, b storage.JobCount) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
 	})
-	want := []storage.JobCount{{Kind: commerce.JobDispatch, State: commerce.JobParked, Count: 1, First: 300, Made: 70},
+	want := []storage.JobCount{{Kind: commerce.JobDispatch, State: commerce.JobParked, Count: 1, First: 300, Made: 70}, {Kind: commerce.JobDispatch, State: commerce.JobHeld, Count: 1, First: 300, Made: 80},
 		{Kind: commerce.JobRefund, State: commerce.JobDead, Count: 1, First: 90, Made: 60}, {Kind: commerce.JobRefund, State: commerce.JobWaiting, Count: 2, First: 100, Made: 40}}
 	slices.SortFunc(want, func(a, b storage.JobCount) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
 	})
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	vitals, err := e.Vitals(context.Background())
+	if err != nil || gauges.Schema != vitals.Schema {
+		t.Errorf("the schema is %d and %d, %v", gauges.Schema, vitals.Schema, err)
+	}
+	addJobs(t, e, job(1, 90, 90, commerce.JobRefund, commerce.JobWaiting), job(4, 90, 90, commerce.JobRefund, commerce.JobDead))
+	few, err := e.Reader().Gauges(context.Background(), 1)
+	for _, c := range few.Jobs {
+		if c.State == commerce.JobWaiting && (c.Count != 2 || c.First != 90) || c.State == commerce.JobDead && c.Count != 1 {
+			t.Errorf("one of each slot, and of each state: %+v, %v", c, err)
+		}
 	}
 }

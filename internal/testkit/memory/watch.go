@@ -8,9 +8,23 @@ import (
 	"purveyor/internal/storage/schema"
 )
 
-// JobCounts implements storage.Reader, as does EachEndpoint.
-func (r reader) JobCounts(context.Context) (counts []storage.JobCount, err error) {
-	jobs, err := list(r, &schema.Jobs, -1, func(commerce.Job) bool { return true }, func(commerce.Job, commerce.Job) int { return 0 })
+// Gauges implements storage.Reader.
+func (r reader) Gauges(ctx context.Context, most int) (g storage.Gauges, err error) {
+	if g.Jobs, err = r.jobCounts(); err != nil {
+		return g, err
+	}
+	if g.Endpoints, err = r.eachEndpoint(); err != nil {
+		return g, err
+	}
+	if g.Open, err = r.OpenCounts(ctx, nil, most); err != nil {
+		return g, err
+	}
+	g.Attention, err = r.AttentionCounts(ctx, nil, most)
+	return g, err
+}
+
+func (r reader) jobCounts() (counts []storage.JobCount, err error) {
+	jobs, err := list(r, &schema.Jobs, -1, func(j commerce.Job) bool { return j.State != commerce.JobGivenUp }, func(commerce.Job, commerce.Job) int { return 0 })
 next:
 	for _, j := range jobs {
 		made := commerce.TimeOfJob(j.ID)
@@ -25,7 +39,7 @@ next:
 	return counts, err
 }
 
-func (r reader) EachEndpoint(context.Context) ([]commerce.Endpoint, error) {
+func (r reader) eachEndpoint() ([]commerce.Endpoint, error) {
 	all, err := list(r, &schema.Endpoints, -1, func(commerce.Endpoint) bool { return true }, func(commerce.Endpoint, commerce.Endpoint) int { return 0 })
 	for i, e := range all {
 		all[i] = commerce.Endpoint{PartnerID: e.PartnerID, ID: e.ID, FailingSince: e.FailingSince, HeldUntil: e.HeldUntil, HeldSince: e.HeldSince, PausedOn: e.PausedOn}
