@@ -85,7 +85,7 @@ func TestDoctor(t *testing.T) {
 		{"--database", "sqlite:" + filepath.Join(t.TempDir(), "none.db"), "fail database: "},
 		{"--public-url", "http://127.0.0.1:1", "fail public URL: http://127.0.0.1:1 does not lead to the service"},
 		{"--public-url", nominatim.URL, "fail public URL: " + nominatim.URL + " does not lead to the service: it answers 200, and not as Purveyor does"},
-		{"--public-url", late.URL, "fail clock: that of the public URL is -1h0m"},
+		{"--public-url", late.URL, "fail clock: that of the public URL is -"},
 		{"--smtp-port", "1", "fail mail server: "},
 		{"--twilio-token", "wrong", "fail twilio: "},
 		{"--nominatim-url", "http://127.0.0.1:1", "fail geocoder: "},

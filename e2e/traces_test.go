@@ -58,6 +58,12 @@ func (s *spans) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // below waits for the span with a name that stands below another.
 func (s *spans) below(t *testing.T, parent, name string) (found span) {
 	t.Helper()
+	t.Cleanup(func() {
+		if s.mu.Lock(); found.id == "" {
+			t.Logf("%+v", s.list)
+		}
+		s.mu.Unlock()
+	})
 	check.Eventually(t, patience, pollPause, name+" below "+parent, func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -101,7 +107,7 @@ func TestTraces(t *testing.T) {
 	sell(p, "a")
 	sent := stripe.Requests()
 	p.stop() // which sends what is left
-	request := collected.below(t, caller, "startCheckout")
+	request := collected.below(t, caller, "createCheckoutSession")
 	batch := collected.below(t, request.id, "batch")
 	job := collected.below(t, batch.id, "job open_session")
 	call := collected.below(t, job.id, "open_session")
