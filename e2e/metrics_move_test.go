@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/office"
@@ -137,10 +138,11 @@ func metricsMove(t *testing.T, s *shop, fault func(*watched)) {
 	d.refuseUs()
 	d.place(201, d.report())
 	d.takeUs()
-	s.change("INSERT INTO jobs (slot, id, kind, owner, subject, state, run_at, tries, probes, error, leased_by, leased_until) VALUES (31, 'job_x', 'refund_payment', 's1', 'x', 'waiting', 1, 0, 0, '', 'another', 9000000000000)")
-	w.look()
+	w.until("board_push_seconds")
 	fault(w)
 	d.eventuallyStatus(patience, 200, get("/readyz"))
+	now := time.Now().UnixMilli() // a refund that is late, because another process has it
+	s.change(fmt.Sprintf("INSERT INTO jobs (slot, id, kind, owner, subject, state, run_at, tries, probes, error, leased_by, leased_until) VALUES (31, 'job_x', 'refund_payment', 's1', 'x', 'waiting', %d, 0, 0, '', 'another', %d)", now-60_000, now+29_000))
 
 	var missing []string
 	t.Cleanup(func() {

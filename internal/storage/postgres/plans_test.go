@@ -186,9 +186,9 @@ var (
 	}
 	// Stores are listed in pages.
 	pageOfStores = regexp.MustCompile(`^SELECT .* FROM stores WHERE active = \$1 AND id > \$2( AND id = ANY\(\$3\))? ORDER BY id LIMIT \$[34]$`)
-	// The categories of stores are found by looking through their products, and every job of a
-	// slot is counted.
-	wholeStore = regexp.MustCompile(`^SELECT (DISTINCT category_id FROM stock WHERE store_id = ANY\(\$1\)|kind, state, .* FROM jobs WHERE slot = \$1 GROUP BY kind, state)$`)
+	// The categories of stores are found by looking through their products, and jobs are counted up
+	// to a number.
+	wholeStore = regexp.MustCompile(`^SELECT (DISTINCT category_id FROM stock WHERE store_id = ANY\(\$1\)|kind, state, count.* LIMIT \$\d\) AS few GROUP BY kind, state)$`)
 	// Rows are locked in the order of their keys, few at a time; the categories
 	// are sorted by name; few products are looked up by SKU.
 	sortsFew = regexp.MustCompile(`FOR UPDATE|FROM categories|GROUP BY sku`)

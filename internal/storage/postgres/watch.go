@@ -18,11 +18,11 @@ func (r reader) Gauges(ctx context.Context, most int) (g storage.Gauges, err err
 		list, complete := r.Reader.Gauges(&g, most)
 		asked := r.e.now()
 		var q pgx.Batch
+		q.Queue(seen(beginSnapshot))
 		q.Queue(vitals, storage.SchemaNumber).QueryRow(func(row pgx.Row) (err error) {
 			g.Vitals, err = r.e.vitals(row, asked)
 			return err
 		})
-		q.Queue(seen(beginSnapshot))
 		for _, s := range list {
 			q.Queue(seen(s.SQL), s.Args...).Query(func(rows pgx.Rows) error { return each(rows, func(v *scanner) { s.Row(v) }) })
 		}

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 
 	"purveyor/internal/commerce"
@@ -10,7 +11,7 @@ import (
 
 // Gauges implements storage.Reader.
 func (r reader) Gauges(ctx context.Context, most int) (g storage.Gauges, err error) {
-	if g.Jobs, err = r.jobCounts(); err != nil {
+	if g.Jobs, err = r.jobCounts(most); err != nil {
 		return g, err
 	}
 	if g.Endpoints, err = r.eachEndpoint(); err != nil {
@@ -23,10 +24,22 @@ func (r reader) Gauges(ctx context.Context, most int) (g storage.Gauges, err err
 	return g, err
 }
 
-func (r reader) jobCounts() (counts []storage.JobCount, err error) {
-	jobs, err := list(r, &schema.Jobs, -1, func(j commerce.Job) bool { return j.State != commerce.JobGivenUp }, func(commerce.Job, commerce.Job) int { return 0 })
+func (r reader) jobCounts(most int) (counts []storage.JobCount, err error) {
+	jobs, err := list(r, &schema.Jobs, -1, func(j commerce.Job) bool { return j.State != commerce.JobGivenUp }, func(a, b commerce.Job) int { return cmp.Compare(a.RunAt, b.RunAt) })
+	type part struct {
+		state commerce.JobState
+		slot  int64
+	}
+	counted := map[part]int{}
 next:
 	for _, j := range jobs {
+		of, limit := part{j.State, -1}, most
+		if j.State == commerce.JobWaiting { // each slot is counted by itself
+			of.slot, limit = j.Slot, max(most/commerce.JobSlots, 1)
+		}
+		if counted[of]++; counted[of] > limit {
+			continue
+		}
 		made := commerce.TimeOfJob(j.ID)
 		for i, c := range counts {
 			if c.Kind == j.Kind && c.State == j.State {
