@@ -10,8 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/env"
 	"purveyor/internal/outside/payment"
+	"purveyor/internal/service"
 	"purveyor/internal/web"
 )
 
@@ -75,6 +77,22 @@ func TestCallbacksAreBounded(t *testing.T) {
 		}
 	}
 	if want := map[string]int{"quiet bad_signature": 2}; !maps.Equal(took, want) {
+		t.Errorf("counted %v, want %v", took, want)
+	}
+}
+
+// Each callback of a body is counted by what became of it. One that told nothing new, or is about what
+// is not ours, is accepted.
+func TestCallbacksAreCounted(t *testing.T) {
+	took := map[string]int{}
+	in := &Inbound{Took: func(provider, result string) { took[provider+" "+result]++ }}
+	ends := []error{nil, service.ErrDuplicate, errUnknown, nil}
+	take := takeEach[*payment.BadCallback](in, func(context.Context, http.Header, []byte) ([]int, error) { return []int{0, 1, 2, 3}, nil },
+		func(_ context.Context, _ commerce.Actor, i int, _ []byte) error { return ends[i] })
+	if err := take(t.Context(), commerce.Actor{ID: "p"}, nil, nil); err != nil {
+		t.Error(err)
+	}
+	if want := map[string]int{"p ok": 2, "p duplicate": 1, "p unknown": 1}; !maps.Equal(took, want) {
 		t.Errorf("counted %v, want %v", took, want)
 	}
 }
