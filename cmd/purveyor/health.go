@@ -50,7 +50,7 @@ func answers(read, write error) []finding {
 }
 
 // mostCounted is how many jobs of a state are counted.
-const mostCounted = 100_000
+const mostCounted = 20_000
 
 // health looks at an open database. Readiness and `doctor` have these checks in common.
 func (d *database) health(ctx context.Context) []finding {

@@ -16,7 +16,7 @@ import (
 const (
 	gaugePause  = 15 * time.Second
 	gaugeTime   = 10 * time.Second // for all reads of one look
-	mostCounted = 100_000          // jobs, orders and reasons that are counted of each kind
+	mostCounted = 20_000           // jobs, orders and reasons that are counted of each kind
 	mostFailed  = 10               // endpoints that are shown by their names
 )
 
