@@ -107,9 +107,7 @@ func (p *Passwords) sum(ctx context.Context, password string, salt []byte) ([]by
 	}
 	defer func() { <-p.slots }()
 	sum := argon2.IDKey([]byte(password), salt, passes, memoryKiB, threads, hashBytes)
-	if p.waiting.Load() > 1 {
-		runtime.GC() // the next one uses the memory of this one, instead of more: there may be a hundred
-	}
+	runtime.GC() // the next hash uses the memory of this one, instead of more: a hundred may wait, or come soon
 	return sum, nil
 }
 
