@@ -137,6 +137,7 @@ func metricsMove(t *testing.T, s *shop, fault func(*watched)) {
 	d.must(404, get("/v1/orders/none"))
 	d.refuseUs()
 	d.place(201, d.report())
+	w.until("attention_oldest_seconds") // the next try ends the reason
 	d.takeUs()
 	w.until("board_push_seconds")
 	fault(w)
