@@ -13,7 +13,7 @@ func TestTestOrdersByUber(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
 	d.process.stop()
-	d.uber.Live = false
+	d.uber.SetLive(false)
 	d.process, d.client = d.shop.serve("--uber-test-customer", d.uber.CustomerID, "--uber-test-client", d.uber.ClientID, "--uber-test-secret", d.uber.ClientSecret,
 		"--uber-test-signing-key", d.uber.StatusKey, "--uber-test-signing-key", d.uber.CourierKey, "--uber-url", d.uber.URL, "--uber-auth-url", d.uber.AuthURL)
 	if live := d.place(201, d.report()); live.Delivery.Created || d.made() != [2]int{} {
@@ -48,7 +48,7 @@ func TestTestCredentialsForLiveOrders(t *testing.T) {
 	s := newShop(t)
 	d := newDispatch(s)
 	d.process.stop()
-	d.uber.Live = false
+	d.uber.SetLive(false)
 	d.process, d.client = s.serve(d.flags()...)
 	d.bringsOne(t, "test credentials", "report", dashName)
 	check.Eventually(t, patience, pollPause, "the log to say why", func() bool {

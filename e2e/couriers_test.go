@@ -49,7 +49,8 @@ func onBoth(t *testing.T, test func(t *testing.T, s *shop)) {
 func newDispatch(s *shop, flags ...string) *dispatch {
 	s.t.Helper()
 	d := &dispatch{shop: s, uber: fakeuber.New(s.t), dash: fakedoordash.New(s.t), stripe: fakestripe.New(s.t)}
-	d.uber.Live, d.stripe.Key = true, "sk_live_standin"
+	d.uber.SetLive(true)
+	d.stripe.Accept("sk_live_standin")
 	s.operate("import", s.file("stores.json", map[string]any{"stores": []map[string]any{{
 		"id": "s1", "name": "First", "address": "1 Ferry Building", "city": "San Francisco", "state": "CA", "zip_code": "94111",
 		"phone": "+14155550101", "lat": 37.7955, "lng": -122.3937, "service_delivery_enabled": true,

@@ -83,7 +83,7 @@ func (s *spans) below(t *testing.T, parent, name string) (found span) {
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	s, stripe, collected := newShop(t), fakestripe.New(t), &spans{}
-	stripe.Key = "sk_live_standin"
+	stripe.Accept("sk_live_standin")
 	server := httptest.NewServer(collected)
 	t.Cleanup(server.Close)
 	flags := []string{"serve", "--database", s.url(), "--listen", "127.0.0.1:0", "--stripe-key", stripe.Key, "--stripe-webhook-secret", stripe.Secret, "--stripe-url", stripe.URL}

@@ -86,6 +86,13 @@ func (s *Server) Next(f Fault) {
 	s.faults = append(s.faults, f)
 }
 
+// Accept makes a key the only valid one.
+func (s *Server) Accept(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Key = key
+}
+
 // Revoke makes the server refuse its key, or accept it again.
 func (s *Server) Revoke(revoked bool) {
 	s.mu.Lock()

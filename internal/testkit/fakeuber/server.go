@@ -111,6 +111,13 @@ func (s *Server) Advance(d time.Duration) {
 	s.ahead += d
 }
 
+// SetLive sets the live_mode of what the server makes from now on.
+func (s *Server) SetLive(live bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Live = live
+}
+
 // SetQuoteLife sets how long future quotes are valid.
 func (s *Server) SetQuoteLife(d time.Duration) {
 	s.mu.Lock()
