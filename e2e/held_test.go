@@ -51,7 +51,7 @@ func TestHeldJobs(t *testing.T) {
 		if text := p.stderr.String(); strings.Count(text, "jobs are held, because the database was restored") != 1 {
 			t.Errorf("the log is %s", text)
 		}
-		s.operate("jobs", "release", "--kind", "deliver_webhook").refused(t, 1, "never held")
+		s.operate("jobs", "release", "--kind", "deliver_webhook").refused(t, 2, "never held")
 		if text := s.operate("jobs", "release", "--kind", "dispatch").ok(t); text != "0 jobs were released\n" {
 			t.Errorf("printed %s", text)
 		}

@@ -28,7 +28,7 @@ func (s *shop) backedUp() string {
 	return backups(s.t, dir)[0]
 }
 
-// beside is a shop whose database is another file, which it takes.
+// beside is a shop with another file as its database.
 func (s *shop) beside(file string) *shop {
 	s.t.Helper()
 	other := &shop{t: s.t, dir: s.t.TempDir(), partner: s.partner}
@@ -287,7 +287,7 @@ func TestRestoreRefused(t *testing.T) {
 	}
 }
 
-// A damaged database, whose log cannot be taken into its file, is kept with its log.
+// The log of a damaged database cannot be taken into its file, so both are kept.
 func TestRestoreOverDamage(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -123,7 +123,7 @@ func (c doctorCommand) database(ctx context.Context) []finding {
 	return append(list, ofZones(ctx, db))
 }
 
-// ofZones looks for stores whose time zone is not known.
+// ofZones looks for stores with a time zone that is not known.
 func ofZones(ctx context.Context, db *database) finding {
 	const check = "time zones"
 	n := 0

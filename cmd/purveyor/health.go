@@ -49,12 +49,9 @@ func answers(read, write error) []finding {
 	return []finding{found("database", "it answers reads", read, advice), found("database", "it takes writes", write, advice)}
 }
 
-// mostCounted is how many jobs of a state are counted.
-const mostCounted = 20_000
-
 // health looks at an open database. Readiness and `doctor` have these checks in common.
 func (d *database) health(ctx context.Context) []finding {
-	v, err := d.Reader().Gauges(ctx, mostCounted)
+	v, err := d.Reader().Gauges(ctx, storage.MostWatched)
 	if err != nil {
 		return []finding{found("state of the database", "", err, "")}
 	}

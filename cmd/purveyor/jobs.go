@@ -229,7 +229,7 @@ type jobsRelease struct {
 
 func (c jobsRelease) prepare() error {
 	if kind := commerce.JobKind(c.Kind); kind != "" && !kind.ActsOutside() {
-		return fmt.Errorf("--kind: jobs of the kind %s are never held", kind)
+		return wrong("--kind: jobs of the kind %s are never held", kind)
 	}
 	return nil
 }

@@ -97,14 +97,18 @@ func shown(o commerce.Order, e backoffice.Explanation) shownOrder {
 	return s
 }
 
+// explained reads the order, and all that is known about it.
+func (c onOrder) explained(ctx context.Context, db *database) (o commerce.Order, e backoffice.Explanation, err error) {
+	if o, err = c.find(ctx, db); err == nil {
+		e, err = backoffice.Explain(ctx, db.Reader(), o, moment)
+	}
+	return o, e, err
+}
+
 type orderShow struct{ onOrder }
 
 func (c orderShow) Run(ctx context.Context, db *database) error {
-	o, err := c.find(ctx, db)
-	if err != nil {
-		return err
-	}
-	e, err := backoffice.Explain(ctx, db.Reader(), o, moment)
+	o, e, err := c.explained(ctx, db)
 	if err != nil {
 		return err
 	}
@@ -162,11 +166,7 @@ func printPossible(o commerce.Order, e backoffice.Explanation) {
 type orderExplain struct{ onOrder }
 
 func (c orderExplain) Run(ctx context.Context, db *database) error {
-	o, err := c.find(ctx, db)
-	if err != nil {
-		return err
-	}
-	e, err := backoffice.Explain(ctx, db.Reader(), o, moment)
+	o, e, err := c.explained(ctx, db)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (s *process) sayHeld(ctx context.Context) error {
 	if err != nil || len(held) == 0 {
 		return err
 	}
-	counted, err := s.db.Reader().Gauges(ctx, mostCounted)
+	counted, err := s.db.Reader().Gauges(ctx, storage.MostWatched)
 	if err != nil {
 		return err
 	}

@@ -14,10 +14,9 @@ import (
 )
 
 const (
-	gaugePause  = 15 * time.Second
-	gaugeTime   = 10 * time.Second // for all reads of one look
-	mostCounted = 20_000           // jobs, orders and reasons that are counted of each kind
-	mostFailed  = 10               // endpoints that are shown by their names
+	gaugePause = 15 * time.Second
+	gaugeTime  = 10 * time.Second // for all reads of one look
+	mostFailed = 10               // endpoints that are shown by their names
 )
 
 // gauges are what is read from the database again and again.
@@ -93,7 +92,7 @@ func (m *Metrics) Look(ctx context.Context, reads storage.Watched, sqlite bool) 
 }
 
 func (g *gauges) look(ctx context.Context, reads storage.Watched, now commerce.Millis) error {
-	found, err := reads.Gauges(ctx, mostCounted)
+	found, err := reads.Gauges(ctx, storage.MostWatched)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,9 @@ import (
 	"purveyor/internal/commerce"
 )
 
+// MostWatched is how many jobs, orders and reasons of each kind operators see counted.
+const MostWatched = 20_000
+
 // Watched reads what operators watch.
 type Watched interface {
 	// Gauges reads all of it at once. It counts up to a number of jobs of each state, of orders of
