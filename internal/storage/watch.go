@@ -13,7 +13,8 @@ const MostWatched = 20_000
 // Watched reads what operators watch.
 type Watched interface {
 	// Gauges reads all of it at once. It counts up to a number of jobs of each state, of orders of
-	// each status, and of reasons, so that it takes no longer on a large database.
+	// each status, and of reasons, so that it takes no longer on a large database. Waiting refunds are
+	// counted apart: no crowd of other jobs hides one.
 	Gauges(ctx context.Context, most int) (Gauges, error)
 }
 

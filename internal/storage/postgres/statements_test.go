@@ -108,7 +108,7 @@ var allShards = regexp.MustCompile(`^SELECT (count\(\*\), max\(updated_on\)|stor
 	`|^SELECT store_id, id.* FROM orders WHERE status = \$1 AND status IN \([^)]*\) ORDER BY created_on` +
 	`|^SELECT .* FROM sessions WHERE user_id = ` +
 	`|^SELECT partner_id, failing_since, .* FROM endpoints$` +
-	`|^SELECT kind, state, count.* FROM jobs WHERE state = '\w+' ORDER BY .* LIMIT \$1\) AS few GROUP BY kind, state$` +
+	`|^SELECT kind, state, count.* FROM jobs WHERE state = '\w+'( AND kind = 'refund_payment')? ORDER BY .* LIMIT \$1\) AS few GROUP BY kind, state$` +
 	`|^SELECT min\(floor\) FROM store_writers WHERE until > now\(\)$`)
 
 var tableNames = func() string {

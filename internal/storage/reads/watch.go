@@ -29,6 +29,8 @@ func (r Reader) Gauges(g *storage.Gauges, most int) (list []Statement, complete 
 		list = append(list, Statement{columns + r.WaitingJobs + " WHERE state = 'waiting' AND slot = " + r.number("$1") + " ORDER BY run_at, id LIMIT $2) AS few GROUP BY kind, state",
 			[]any{slot, max(most/len(slots), 1)}, takeJobs})
 	}
+	refunds, takeRefunds := jobCounts()
+	list = append(list, Statement{columns + "jobs WHERE state = 'waiting' AND kind = '" + string(commerce.JobRefund) + "' ORDER BY run_at, slot, id LIMIT $1) AS few GROUP BY kind, state", []any{most}, takeRefunds})
 	for _, state := range slices.Sorted(maps.Keys(listedBy)) {
 		list = append(list, Statement{columns + "jobs WHERE state = '" + string(state) + "' ORDER BY " + listedBy[state] + " LIMIT $1) AS few GROUP BY kind, state", []any{most}, takeJobs})
 	}
@@ -45,6 +47,7 @@ func (r Reader) Gauges(g *storage.Gauges, most int) (list []Statement, complete 
 	sql, of := r.attentionCounts(nil, most)
 	list = append(list, Statement{sql, of, func(s schema.Scanner) { countAttention(attention, s) }})
 	return list, func() {
+		maps.Copy(jobs, refunds)
 		g.Jobs, g.Attention = slices.Collect(maps.Values(jobs)), slices.Collect(maps.Values(attention))
 	}
 }

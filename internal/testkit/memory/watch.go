@@ -27,15 +27,20 @@ func (r reader) Gauges(ctx context.Context, most int) (g storage.Gauges, err err
 func (r reader) jobCounts(most int) (counts []storage.JobCount, err error) {
 	jobs, err := list(r, &schema.Jobs, -1, func(j commerce.Job) bool { return j.State != commerce.JobGivenUp }, func(a, b commerce.Job) int { return cmp.Compare(a.RunAt, b.RunAt) })
 	type part struct {
-		state commerce.JobState
-		slot  int64
+		state   commerce.JobState
+		slot    int64
+		refunds bool
 	}
 	counted := map[part]int{}
 next:
 	for _, j := range jobs {
-		of, limit := part{j.State, -1}, most
-		if j.State == commerce.JobWaiting { // each slot is counted by itself
+		of, limit := part{state: j.State, slot: -1}, most
+		if j.State == commerce.JobWaiting { // each slot is counted by itself, and refunds also as a whole
 			of.slot, limit = j.Slot, max(most/commerce.JobSlots, 1)
+			if j.Kind == commerce.JobRefund {
+				counted[of]++
+				of, limit = part{state: j.State, slot: -1, refunds: true}, most
+			}
 		}
 		if counted[of]++; counted[of] > limit {
 			continue
