@@ -4,8 +4,8 @@
 package sim
 
 import (
-	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -22,27 +22,16 @@ type Sim struct {
 	random  *rand.ChaCha8
 	lots    *rand.Rand
 	now     time.Time
-	tasks   []*task // that have not ended
-	timers  []*timer
 	current *task
 	turns   atomic.Int64
-	trace   strings.Builder
-}
+	alarms  alarms
+	// Each task that does not run stands in one of these: it can go on, or waits for a
+	// signal. Tasks that wait for a time alone stand in neither.
+	ready, waiting list
+	tasks          list // that have not ended
 
-// task is a goroutine that runs when it is its turn.
-type task struct {
-	of      *Process
-	resume  chan struct{}
-	yielded chan struct{} // by which it gives its turn back
-	ended   bool
-	signals []<-chan struct{} // it waits for one of them
-	until   time.Time         // zero: however long it takes
-	got     int               // what Wait returns
-}
-
-type timer struct {
-	at   time.Time
-	fire func()
+	text  strings.Builder
+	trace io.Writer
 }
 
 // start is when every world begins.
@@ -50,8 +39,14 @@ var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // New makes a world.
 func New(seed uint64) *Sim {
-	random := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), byte(seed >> 24)})
-	return &Sim{random: random, lots: rand.New(random), now: start}
+	var key [32]byte
+	for i := range 8 {
+		key[i] = byte(seed >> (8 * i))
+	}
+	random := rand.NewChaCha8(key)
+	s := &Sim{random: random, lots: rand.New(random), now: start, ready: list{in: ready}, waiting: list{in: waiting}, tasks: list{in: alive}}
+	s.trace = &s.text
+	return s
 }
 
 // Run runs main, as a task of a process of its own, until it returns. Then it ends
@@ -61,93 +56,101 @@ func (s *Sim) Run(main func(e env.Env)) {
 	defer stop()
 	root := s.Process("main")
 	root.Go(func() { main(root.Env()) })
-	first := s.tasks[0]
-	for !first.ended {
+	for first := s.tasks.all[0]; !first.ended; {
 		s.turn()
 	}
-	for len(s.tasks) > 0 {
-		s.tasks[0].of.dead = true
-		s.resume(s.tasks[0], -1)
+	for len(s.tasks.all) > 0 {
+		s.end(s.tasks.all[0])
 	}
 }
 
 // turn runs a task that can go on, until it waits again; if none can, time passes.
 func (s *Sim) turn() {
+	s.ring()
 	if t, got := s.draw(); t != nil {
 		s.resume(t, got)
 		return
 	}
-	next := time.Time{}
-	for _, t := range s.tasks {
-		next = earlier(next, t.until)
-	}
-	for _, t := range s.timers {
-		next = earlier(next, t.at)
-	}
-	if next.IsZero() {
+	next, ok := s.alarms.first()
+	if !ok {
 		panic("sim: every task waits, and for nothing that time brings" + s.stacks())
 	}
 	s.now = next
 }
 
+// ring lets the alarms that are due go off, in the order of their times.
+func (s *Sim) ring() {
+	for {
+		a, due := s.alarms.pop(s.now)
+		if !due {
+			return
+		}
+		if a.fire != nil {
+			a.fire()
+			continue
+		}
+		s.waiting.drop(a.task)
+		s.ready.add(a.task)
+	}
+}
+
 // draw picks a task that can go on, and what it goes on with. It begins to look at
 // a place that is drawn by lot.
 func (s *Sim) draw() (t *task, got int) {
-	s.fire()
-	first := s.lots.IntN(len(s.tasks))
-	for i := range s.tasks {
-		t := s.tasks[(first+i)%len(s.tasks)]
-		for n, signal := range t.signals {
-			select {
-			case <-signal:
-				return t, n
-			default:
+	n := len(s.ready.all) + len(s.waiting.all)
+	if n == 0 {
+		return nil, 0
+	}
+	first := s.lots.IntN(n)
+	if first >= len(s.ready.all) {
+		first -= len(s.ready.all)
+		for i := range s.waiting.all {
+			t := s.waiting.all[(first+i)%len(s.waiting.all)]
+			if got = t.signal(); got >= 0 {
+				return t, got
 			}
 		}
-		if !t.until.IsZero() && !t.until.After(s.now) {
-			return t, -1
+		if len(s.ready.all) == 0 {
+			return nil, 0
 		}
+		first %= len(s.ready.all)
 	}
-	return nil, 0
-}
-
-// fire calls the timers that are due, in the order of their times.
-func (s *Sim) fire() {
-	for {
-		due := -1
-		for i, t := range s.timers {
-			if !t.at.After(s.now) && (due < 0 || t.at.Before(s.timers[due].at)) {
-				due = i
-			}
-		}
-		if due < 0 {
-			return
-		}
-		fire := s.timers[due].fire
-		s.timers = slices.Delete(s.timers, due, due+1)
-		fire()
-	}
+	t = s.ready.all[first]
+	return t, t.signal()
 }
 
 // resume lets a task run until it waits or ends. Work takes some time.
 func (s *Sim) resume(t *task, got int) {
 	s.now = s.now.Add(time.Duration(1+s.lots.IntN(50)) * time.Microsecond)
 	s.turns.Add(1)
+	s.ready.drop(t)
+	s.waiting.drop(t)
+	t.waits++ // an alarm of this wait means nothing any more
 	before := s.current
-	s.current, t.got, t.signals, t.until = t, got, nil, time.Time{}
-	t.resume <- struct{}{}
-	<-t.yielded
+	s.current, t.got = t, got
+	t.next()
 	s.current = before
 	if t.ended {
-		s.tasks = slices.DeleteFunc(s.tasks, func(o *task) bool { return o == t })
+		s.tasks.drop(t)
 	}
 }
 
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
+// end has a task of a dead process run its deferred functions, while another task has its
+// turn.
+func (s *Sim) end(t *task) {
+	t.of.dead = true
+	s.ready.drop(t)
+	s.waiting.drop(t)
+	s.tasks.drop(t)
+	before := s.current
+	s.current = t
+	ended := make(chan struct{})
+	go func() { // which ends with the task
+		defer close(ended)
+		t.next()
+	}()
+	<-ended
+	s.current = before
 }
 
 // watch panics when a task blocks for a minute other than by its Env.
@@ -175,13 +178,19 @@ func (s *Sim) stacks() string {
 	return "\n\n" + string(b[:runtime.Stack(b, true)])
 }
 
+// TraceTo has the history written to w, instead of kept.
+func (s *Sim) TraceTo(w io.Writer) { s.trace = w }
+
 // Tracef adds a line to the history of the world.
 func (s *Sim) Tracef(format string, args ...any) {
-	fmt.Fprintf(&s.trace, "%s "+format+"\n", append([]any{s.now.Format("15:04:05.000000")}, args...)...)
+	_, _ = fmt.Fprintf(s.trace, "%s "+format+"\n", append([]any{s.now.Format("02 15:04:05.000000")}, args...)...)
 }
 
-// Trace is the history so far.
-func (s *Sim) Trace() string { return s.trace.String() }
+// Trace is the history so far, if it is kept.
+func (s *Sim) Trace() string { return s.text.String() }
+
+// Turns is how many turns tasks have had.
+func (s *Sim) Turns() int64 { return s.turns.Load() }
 
 // Chance is true once in n times.
 func (s *Sim) Chance(n int) bool { return s.lots.IntN(n) == 0 }
@@ -195,6 +204,7 @@ type Process struct {
 	sim  *Sim
 	dead bool
 	died chan struct{}
+	skew time.Duration
 }
 
 // Process makes a process that has no task yet.
@@ -214,98 +224,15 @@ func (p *Process) Kill() {
 	}
 	p.dead = true
 	close(p.died)
-	for _, t := range slices.Clone(p.sim.tasks) {
+	for _, t := range slices.Clone(p.sim.tasks.all) {
 		if t.of == p && t != p.sim.current {
-			p.sim.resumeDead(t)
+			p.sim.end(t)
 		}
 	}
-}
-
-// resumeDead lets a task of a dead process run its deferred functions, while
-// another task has its turn.
-func (s *Sim) resumeDead(t *task) {
-	before := s.current
-	s.current = t
-	t.resume <- struct{}{}
-	<-t.yielded
-	s.current = before
-	s.tasks = slices.DeleteFunc(s.tasks, func(o *task) bool { return o == t })
 }
 
 // Died is closed when the process is killed.
 func (p *Process) Died() <-chan struct{} { return p.died }
 
-// Now implements env.World.
-func (p *Process) Now() time.Time { return p.sim.now }
-
-// Read implements env.World.
-func (p *Process) Read(b []byte) { _, _ = p.sim.random.Read(b) }
-
-// Go implements env.World.
-func (p *Process) Go(f func()) {
-	s := p.sim
-	ready := make(chan struct{})
-	close(ready)
-	t := &task{of: p, resume: make(chan struct{}), yielded: make(chan struct{}), signals: []<-chan struct{}{ready}}
-	s.tasks = append(s.tasks, t)
-	go func() {
-		<-t.resume
-		defer func() {
-			t.ended = true
-			t.yielded <- struct{}{}
-		}()
-		if !p.dead {
-			f()
-		}
-	}()
-}
-
-// Wait implements env.World.
-func (p *Process) Wait(d time.Duration, signals ...<-chan struct{}) int {
-	s := p.sim
-	t := s.current
-	if t.of.dead {
-		runtime.Goexit()
-	}
-	t.signals = slices.Clone(signals)
-	if d >= 0 {
-		t.until = s.now.Add(d)
-	}
-	t.yielded <- struct{}{}
-	<-t.resume
-	if t.of.dead {
-		runtime.Goexit()
-	}
-	return t.got
-}
-
-// WithDeadline implements env.World.
-func (p *Process) WithDeadline(parent context.Context, at time.Time) (context.Context, context.CancelFunc) {
-	s := p.sim
-	inner, cancel := context.WithCancelCause(parent)
-	ctx := &limited{inner, at}
-	if earlier, ok := parent.Deadline(); ok && earlier.Before(at) {
-		ctx.at = earlier
-	}
-	end := &timer{ctx.at, func() { cancel(context.DeadlineExceeded) }}
-	s.timers = append(s.timers, end)
-	return ctx, func() {
-		cancel(context.Canceled)
-		s.timers = slices.DeleteFunc(s.timers, func(t *timer) bool { return t == end })
-	}
-}
-
-// limited is a context with a deadline of the world's clock.
-type limited struct {
-	context.Context
-	at time.Time
-}
-
-func (l *limited) Deadline() (time.Time, bool) { return l.at, true }
-
-func (l *limited) Err() error {
-	if context.Cause(l.Context) == context.DeadlineExceeded {
-		return context.DeadlineExceeded
-	}
-	return l.Context.Err()
-}
+// Skew sets how far the clock of the process is ahead of the world's.
+func (p *Process) Skew(ahead time.Duration) { p.skew = ahead }

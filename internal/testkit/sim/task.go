@@ -1,0 +1,136 @@
+package sim
+
+import (
+	"context"
+	"iter"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// task is a coroutine that runs when it is its turn.
+type task struct {
+	of      *Process
+	next    func() (struct{}, bool) // runs it until it waits or ends
+	yield   func(struct{}) bool     // by which it gives its turn back
+	ended   bool
+	signals []<-chan struct{} // it waits for one of them
+	waits   uint64            // how often it has waited
+	got     int               // what Wait returns
+	at      [3]int            // its places in the lists
+}
+
+// signal takes a signal that the task waits for; -1: none of them is ready.
+func (t *task) signal() int {
+	for n, signal := range t.signals {
+		select {
+		case <-signal:
+			return n
+		default:
+		}
+	}
+	return -1
+}
+
+// list holds tasks, each of which knows its place.
+type list struct {
+	in  int // the number of the list
+	all []*task
+}
+
+const (
+	ready = iota
+	waiting
+	alive
+)
+
+func (l *list) add(t *task) {
+	l.all = append(l.all, t)
+	t.at[l.in] = len(l.all)
+}
+
+// drop takes a task off the list, if it stands there.
+func (l *list) drop(t *task) {
+	at, last := t.at[l.in], len(l.all)-1
+	if at == 0 {
+		return
+	}
+	l.all[at-1] = l.all[last]
+	l.all[at-1].at[l.in] = at
+	t.at[l.in] = 0
+	l.all[last] = nil
+	l.all = l.all[:last]
+}
+
+// Now implements env.World.
+func (p *Process) Now() time.Time { return p.sim.now.Add(p.skew) }
+
+// Read implements env.World.
+func (p *Process) Read(b []byte) { _, _ = p.sim.random.Read(b) }
+
+// Go implements env.World.
+func (p *Process) Go(f func()) {
+	s, t := p.sim, &task{of: p}
+	t.next, _ = iter.Pull(func(yield func(struct{}) bool) {
+		defer func() { t.ended = true }()
+		if !p.dead {
+			t.yield = yield
+			f()
+		}
+	})
+	s.tasks.add(t)
+	s.ready.add(t)
+}
+
+// Wait implements env.World.
+func (p *Process) Wait(d time.Duration, signals ...<-chan struct{}) int {
+	s := p.sim
+	t := s.current
+	if t.of.dead {
+		runtime.Goexit()
+	}
+	t.signals = t.signals[:0]
+	for _, signal := range signals {
+		t.signals = append(t.signals, signal)
+	}
+	switch {
+	case d == 0:
+		s.ready.add(t)
+	case slices.ContainsFunc(signals, func(signal <-chan struct{}) bool { return signal != nil }):
+		s.waiting.add(t)
+	}
+	if d > 0 {
+		s.alarms.push(alarm{at: s.now.Add(d), task: t, wait: t.waits})
+	}
+	t.yield(struct{}{})
+	if t.of.dead {
+		runtime.Goexit()
+	}
+	return t.got
+}
+
+// WithDeadline implements env.World.
+func (p *Process) WithDeadline(parent context.Context, at time.Time) (context.Context, context.CancelFunc) {
+	inner, cancel := context.WithCancelCause(parent)
+	ctx := &limited{inner, at}
+	if earlier, ok := parent.Deadline(); ok && earlier.Before(at) {
+		ctx.at = earlier
+	}
+	p.sim.alarms.push(alarm{at: ctx.at.Add(-p.skew), fire: func() { cancel(context.DeadlineExceeded) }})
+	return ctx, func() { cancel(context.Canceled) }
+}
+
+// limited is a context with a deadline of the world's clock.
+type limited struct {
+	context.Context
+	at time.Time
+}
+
+func (l *limited) Deadline() (time.Time, bool) { return l.at, true }
+
+func (l *limited) Err() error {
+	if context.Cause(l.Context) == context.DeadlineExceeded {
+		return context.DeadlineExceeded
+	}
+	return l.Context.Err()
+}
