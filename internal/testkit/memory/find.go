@@ -13,18 +13,18 @@ import (
 func inStores(stores []string, id string) bool { return stores == nil || slices.Contains(stores, id) }
 
 func (r reader) OpenOrders(_ context.Context, f storage.OpenFilter) ([]commerce.Order, error) {
-	return list(r, &schema.Orders, f.Limit, func(o commerce.Order) bool {
+	return list(r, &schema.Orders, f.Limit, func(o *commerce.Order) bool {
 		return o.Status == f.Status && o.Status.Open() && inStores(f.Stores, o.StoreID)
 	}, storage.ByAge)
 }
 
-func (r reader) newest(limit int, wanted func(commerce.Order) bool) ([]commerce.Order, error) {
+func (r reader) newest(limit int, wanted func(*commerce.Order) bool) ([]commerce.Order, error) {
 	orders, err := list(r, &schema.Orders, -1, wanted, storage.ByAge)
 	return storage.Newest(orders, limit), err
 }
 
 func (r reader) OpenOrdersEnding(_ context.Context, stores []string, end string, limit int) ([]commerce.Order, error) {
-	return r.newest(limit, func(o commerce.Order) bool {
+	return r.newest(limit, func(o *commerce.Order) bool {
 		return o.Status.Open() && inStores(stores, o.StoreID) && strings.HasSuffix(o.ID, end)
 	})
 }
@@ -32,8 +32,8 @@ func (r reader) OpenOrdersEnding(_ context.Context, stores []string, end string,
 // OrderPage implements storage.Reader. It looks at all orders.
 func (r reader) OrderPage(_ context.Context, f storage.OrderFilter) (page storage.OrderPage, err error) {
 	at := func(o commerce.Order) storage.OrderPosition { return f.Position(o.ID, o.CreatedOn) }
-	orders, err := list(r, &schema.Orders, -1, func(o commerce.Order) bool {
-		return f.Has(o) && (f.After == storage.OrderPosition{} || at(o).Compare(f.After) < 0)
+	orders, err := list(r, &schema.Orders, -1, func(o *commerce.Order) bool {
+		return f.Has(*o) && (f.After == storage.OrderPosition{} || at(*o).Compare(f.After) < 0)
 	}, func(a, b commerce.Order) int { return at(b).Compare(at(a)) })
 	if len(orders) > f.Limit {
 		orders = orders[:f.Limit]
@@ -54,7 +54,7 @@ func (r reader) OrdersByKey(_ context.Context, keys []commerce.OrderKey) (map[co
 }
 
 func (r reader) ExternalOrders(_ context.Context, externalID string) (keys []commerce.OrderKey, err error) {
-	refs, err := list(r, &schema.ExternalIDs, -1, func(ref commerce.ExternalRef) bool { return ref.ExternalID == externalID },
+	refs, err := list(r, &schema.ExternalIDs, -1, func(ref *commerce.ExternalRef) bool { return ref.ExternalID == externalID },
 		func(a, b commerce.ExternalRef) int { return compareOrders(a.Order, b.Order) })
 	for _, ref := range refs {
 		keys = append(keys, ref.Order)
@@ -63,16 +63,16 @@ func (r reader) ExternalOrders(_ context.Context, externalID string) (keys []com
 }
 
 func (r reader) ContactOrders(_ context.Context, stores []string, contact string, limit int) ([]commerce.Order, error) {
-	customers, err := list(r, &schema.Customers, -1, func(c commerce.Customer) bool { return c.Contact == contact && inStores(stores, c.StoreID) },
+	customers, err := list(r, &schema.Customers, -1, func(c *commerce.Customer) bool { return c.Contact == contact && inStores(stores, c.StoreID) },
 		func(a, b commerce.Customer) int { return strings.Compare(a.ID, b.ID) })
 	if err != nil {
 		return nil, err
 	}
-	return r.newest(limit, func(o commerce.Order) bool {
+	return r.newest(limit, func(o *commerce.Order) bool {
 		return slices.ContainsFunc(customers, func(c commerce.Customer) bool { return c.StoreID == o.StoreID && c.ID == o.CustomerID })
 	})
 }
 
 func (r reader) AllOpenAttention(_ context.Context, stores []string, limit int) ([]commerce.Attention, error) {
-	return list(r, &schema.Attention, limit, func(a commerce.Attention) bool { return a.ResolvedOn == 0 && inStores(stores, a.StoreID) }, storage.ByUrgency)
+	return list(r, &schema.Attention, limit, func(a *commerce.Attention) bool { return a.ResolvedOn == 0 && inStores(stores, a.StoreID) }, storage.ByUrgency)
 }

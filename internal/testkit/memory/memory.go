@@ -231,40 +231,51 @@ func (e *Engine) Sweep(ctx context.Context, now commerce.Millis) (n int, err err
 			return there && (id == "" || known)
 		}
 		of := func(id string) bool { _, there := get(e.tables, &schema.Partners, id); return there }
-		n += sweep(e.tables, &schema.Replies, sweepMost-n, func(r commerce.Reply) bool { return r.CreatedOn < replies })
-		n += sweep(e.tables, &schema.Attempts, sweepMost-n, func(a commerce.WebhookAttempt) bool {
+		n += sweep(e.tables, &schema.Replies, sweepMost-n, func(r *commerce.Reply) bool { return r.CreatedOn < replies })
+		n += sweep(e.tables, &schema.Attempts, sweepMost-n, func(a *commerce.WebhookAttempt) bool {
 			return of(a.PartnerID) && older(commerce.PrefixEvent, a.EventID)
 		})
-		n += sweep(e.tables, &schema.Jobs, sweepMost-n, func(j commerce.Job) bool {
+		n += sweep(e.tables, &schema.Jobs, sweepMost-n, func(j *commerce.Job) bool {
 			return j.RunAt < events && (j.State == commerce.JobParked && endpointOf(j.Owner) || j.State == commerce.JobDead && !j.Kind.Holds() || j.State == commerce.JobGivenUp)
 		})
-		n += sweep(e.tables, &schema.WebhookEvents, sweepMost-n, func(v commerce.WebhookEvent) bool {
+		n += sweep(e.tables, &schema.WebhookEvents, sweepMost-n, func(v *commerce.WebhookEvent) bool {
 			return of(v.PartnerID) && older(commerce.PrefixEvent, v.ID)
 		})
-		n += sweep(e.tables, &schema.StrayCallbacks, sweepMost-n, func(v commerce.StrayCallback) bool { return older(commerce.PrefixStrayCallback, v.ID) })
-		n += sweep(e.tables, &schema.Outbox, sweepMost-n, func(m commerce.UnsentMessage) bool { return older(commerce.PrefixOutbox, m.ID) })
+		n += sweep(e.tables, &schema.StrayCallbacks, sweepMost-n, func(v *commerce.StrayCallback) bool { return older(commerce.PrefixStrayCallback, v.ID) })
+		n += sweep(e.tables, &schema.Outbox, sweepMost-n, func(m *commerce.UnsentMessage) bool { return older(commerce.PrefixOutbox, m.ID) })
 	})
 	return n, err
 }
 
-func sweep[V any](t tables, of schema.Described, most int, old func(V) bool) (n int) {
+// sweep deletes old rows, those first that were added first.
+func sweep[V any](t tables, of schema.Described, most int, old func(*V) bool) (n int) {
 	rows := t[of.Shape().Name]
-	for k, v := range rows {
-		if n < most && old(v.(V)) {
-			delete(rows, k)
-			n++
+	var gone []*row
+	for _, r := range rows.rows {
+		if old(r.value.(*V)) {
+			gone = append(gone, r)
 		}
 	}
-	return n
+	slices.SortFunc(gone, func(a, b *row) int { return cmp.Compare(a.seq, b.seq) })
+	gone = gone[:min(len(gone), most)]
+	for _, r := range gone {
+		rows.remove(r.key)
+	}
+	return len(gone)
 }
 
 // ClaimJobs implements storage.Engine.
 func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []commerce.Job, err error) {
 	err = e.write(ctx, func() {
-		list = selected(e.tables, &schema.Jobs, func(j commerce.Job) bool {
-			return j.Slot == c.Slot && j.Due(c.Now) && !j.Leased(c.Now) && (c.Ahead || j.RunAt <= c.Now) &&
-				slices.Contains(c.Classes, j.Lane().JobClass) && !slices.Contains(c.Except, j.Lane())
-		}, byRunAt)
+		var due []*row
+		for _, r := range e.tables[schema.Jobs.Name].groups[c.Slot] {
+			j := r.value.(*commerce.Job)
+			if j.Due(c.Now) && !j.Leased(c.Now) && (c.Ahead || j.RunAt <= c.Now) &&
+				slices.Contains(c.Classes, j.Lane().JobClass) && !slices.Contains(c.Except, j.Lane()) {
+				due = append(due, r)
+			}
+		}
+		list = sorted(due, byRunAt)
 		list = list[:min(len(list), c.Limit)]
 		for i, j := range list {
 			list[i] = j.LeasedTo(c.Worker, c.Until)
@@ -277,7 +288,7 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 // ReleaseParked implements storage.Engine.
 func (e *Engine) ReleaseParked(ctx context.Context, owner string, limit int) (n int, err error) {
 	err = e.write(ctx, func() {
-		parked := selected(e.tables, &schema.Jobs, func(j commerce.Job) bool { return j.State == commerce.JobParked && j.Owner == owner }, byRunAt)
+		parked := selected(e.tables, &schema.Jobs, func(j *commerce.Job) bool { return j.State == commerce.JobParked && j.Owner == owner }, byRunAt)
 		for _, j := range parked[:min(len(parked), limit)] {
 			j.State = commerce.JobWaiting
 			put(e.tables, &schema.Jobs, j)
@@ -289,21 +300,21 @@ func (e *Engine) ReleaseParked(ctx context.Context, owner string, limit int) (n 
 
 // Orders are all that there are, in the order of their ids.
 func (d *Database) Orders() []commerce.Order {
-	all, _ := list(reader{d}, &schema.Orders, -1, func(commerce.Order) bool { return true },
+	all, _ := list(reader{d}, &schema.Orders, -1, func(*commerce.Order) bool { return true },
 		func(a, b commerce.Order) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
 
 // OpenReplies are the stored replies whose answer is not decided yet.
 func (d *Database) OpenReplies() []commerce.Reply {
-	open, _ := list(reader{d}, &schema.Replies, -1, commerce.Reply.Open,
+	open, _ := list(reader{d}, &schema.Replies, -1, func(r *commerce.Reply) bool { return r.Open() },
 		func(a, b commerce.Reply) int { return cmp.Compare(a.Key, b.Key) })
 	return open
 }
 
 // SandboxObjects are all that there are, in the order of their ids.
 func (d *Database) SandboxObjects() []commerce.SandboxObject {
-	all, _ := list(reader{d}, &schema.SandboxObjects, -1, func(commerce.SandboxObject) bool { return true },
+	all, _ := list(reader{d}, &schema.SandboxObjects, -1, func(*commerce.SandboxObject) bool { return true },
 		func(a, b commerce.SandboxObject) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }

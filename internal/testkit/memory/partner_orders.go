@@ -15,8 +15,8 @@ func (r reader) PartnerOrders(_ context.Context, f storage.PartnerOrderFilter, h
 	r.mu.Lock()
 	page.Version = storage.Version(r.stamp)
 	r.mu.Unlock()
-	orders, err := list(r, &schema.Orders, -1, func(o commerce.Order) bool {
-		return f.Has(o) && f.Follows(f.Position(o)) && (f.Sequence != storage.ByExternalID || o.ExternalID != "" && strings.HasPrefix(o.ExternalID, f.Prefix))
+	orders, err := list(r, &schema.Orders, -1, func(o *commerce.Order) bool {
+		return f.Has(*o) && f.Follows(f.Position(*o)) && (f.Sequence != storage.ByExternalID || o.ExternalID != "" && strings.HasPrefix(o.ExternalID, f.Prefix))
 	}, func(a, b commerce.Order) int { return f.Compare(f.Position(a), f.Position(b)) })
 	if len(orders) > f.Limit {
 		orders = orders[:f.Limit]

@@ -79,7 +79,7 @@ func (r reader) FeedPlace(_ context.Context, name string) (commerce.FeedPlace, e
 
 // DueProductNews implements storage.Reader.
 func (r reader) DueProductNews(_ context.Context, at commerce.Millis, limit int) (keys []commerce.ProductKey, err error) {
-	due, err := list(r, &schema.ProductNews, limit, func(n commerce.ProductNews) bool { return n.NextOn <= at }, func(a, b commerce.ProductNews) int {
+	due, err := list(r, &schema.ProductNews, limit, func(n *commerce.ProductNews) bool { return n.NextOn <= at }, func(a, b commerce.ProductNews) int {
 		return cmp.Or(cmp.Compare(a.NextOn, b.NextOn), cmp.Compare(a.StoreID, b.StoreID), cmp.Compare(a.ProductID, b.ProductID))
 	})
 	for _, n := range due {

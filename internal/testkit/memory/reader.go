@@ -26,8 +26,19 @@ func one[K comparable, V any](r reader, of *schema.Table[K, V], key K) (v V, err
 	return clone(v), nil
 }
 
+// of reads the rows of a group, at most limit (below 0: all) in order.
+func of[V any](r reader, table schema.Described, group any, limit int, order func(a, b V) int) ([]V, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := sorted(slices.Clone(r.tables[table.Shape().Name].groups[group]), order)
+	if limit >= 0 {
+		all = all[:min(len(all), limit)]
+	}
+	return all, nil
+}
+
 // list reads the rows that are wanted, at most limit (below 0: all) in order.
-func list[V any](r reader, of schema.Described, limit int, wanted func(V) bool, order func(a, b V) int) ([]V, error) {
+func list[V any](r reader, of schema.Described, limit int, wanted func(*V) bool, order func(a, b V) int) ([]V, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := selected(r.tables, of, wanted, order)
@@ -38,7 +49,7 @@ func list[V any](r reader, of schema.Described, limit int, wanted func(V) bool, 
 }
 
 // first reads a row that is not found by its key.
-func first[V any](r reader, of schema.Described, wanted func(V) bool) (v V, err error) {
+func first[V any](r reader, of schema.Described, wanted func(*V) bool) (v V, err error) {
 	found, _ := list(r, of, 1, wanted, func(V, V) int { return 0 })
 	if len(found) == 0 {
 		return v, storage.ErrNotFound
@@ -51,17 +62,17 @@ func (r reader) Store(_ context.Context, id string) (commerce.Store, error) {
 }
 
 func (r reader) StoreByNo(_ context.Context, no int64) (commerce.Store, error) {
-	return first(r, &schema.Stores, func(s commerce.Store) bool { return s.No == no })
+	return first(r, &schema.Stores, func(s *commerce.Store) bool { return s.No == no })
 }
 
 func (r reader) Stores(_ context.Context, f storage.StoreFilter) ([]commerce.Store, error) {
-	return list(r, &schema.Stores, f.Limit, func(s commerce.Store) bool {
+	return list(r, &schema.Stores, f.Limit, func(s *commerce.Store) bool {
 		return s.Active == f.Active && s.ID > f.After && (f.IDs == nil || slices.Contains(f.IDs, s.ID))
 	}, func(a, b commerce.Store) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 func (r reader) Sites(_ context.Context, f storage.SiteFilter) (sites []commerce.Site, err error) {
-	stores, err := list(r, &schema.Stores, -1, func(s commerce.Store) bool {
+	stores, err := list(r, &schema.Stores, -1, func(s *commerce.Store) bool {
 		return s.Active == f.Active && slices.ContainsFunc(f.Area, func(strip commerce.Strip) bool {
 			at, known := s.Point()
 			return known && s.Band() == strip.Band && strip.West <= at.Lng && at.Lng <= strip.East
@@ -76,7 +87,7 @@ func (r reader) Sites(_ context.Context, f storage.SiteFilter) (sites []commerce
 }
 
 func (r reader) Categories(_ context.Context, f storage.CategoryFilter) ([]commerce.Category, error) {
-	return list(r, &schema.Categories, -1, func(c commerce.Category) bool {
+	return list(r, &schema.Categories, -1, func(c *commerce.Category) bool {
 		if f.Active != nil && *f.Active != c.Active {
 			return false
 		}
@@ -112,22 +123,22 @@ func (r reader) StockPage(_ context.Context, storeID string, after commerce.Prod
 	if storeID != "" {
 		after.StoreID = storeID
 	}
-	return list(r, &schema.Stock, limit, func(s commerce.Stock) bool {
+	return list(r, &schema.Stock, limit, func(s *commerce.Stock) bool {
 		return (storeID == "" || s.StoreID == storeID) && compareProducts(s.Key(), after) > 0
 	}, func(a, b commerce.Stock) int { return compareProducts(a.Key(), b.Key()) })
 }
 
 func (r reader) StockMoves(_ context.Context, key commerce.ProductKey, from commerce.MovePosition, limit int) (moves []commerce.StockMove, err error) {
+	newest, err := of(r, &schema.StockMoves, key, -1, func(a, b commerce.StockMove) int { return cmp.Compare(b.Seq, a.Seq) })
 	for len(moves) < limit {
-		next, _ := list(r, &schema.StockMoves, 1, func(m commerce.StockMove) bool {
-			return m.StoreID == key.StoreID && m.ProductID == key.ProductID && m.At == from.At && m.Seq < from.Seq
-		}, func(a, b commerce.StockMove) int { return cmp.Compare(b.Seq, a.Seq) })
-		if len(next) == 0 {
+		i := slices.IndexFunc(newest, func(m commerce.StockMove) bool { return m.At == from.At && m.Seq < from.Seq })
+		if i < 0 {
 			break
 		}
-		moves, from = append(moves, next...), next[0].Before()
+		moves, from = append(moves, newest[i]), newest[i].Before()
+		newest = newest[i+1:]
 	}
-	return moves, nil
+	return moves, err
 }
 
 func (r reader) Order(_ context.Context, key commerce.OrderKey) (commerce.Order, error) {
@@ -152,15 +163,13 @@ func (r reader) Refund(_ context.Context, key commerce.RefundKey) (commerce.Refu
 }
 
 func (r reader) Ledger(_ context.Context, key commerce.OrderKey) ([]commerce.LedgerEntry, error) {
-	return list(r, &schema.Ledger, -1, func(e commerce.LedgerEntry) bool { return e.StoreID == key.StoreID && e.OrderID == key.OrderID },
-		func(a, b commerce.LedgerEntry) int { return cmp.Compare(a.Seq, b.Seq) })
+	return of(r, &schema.Ledger, key, -1, func(a, b commerce.LedgerEntry) int { return cmp.Compare(a.Seq, b.Seq) })
 }
 
 func (r reader) Refunds(_ context.Context, key commerce.OrderKey) ([]commerce.Refund, error) {
-	return list(r, &schema.Refunds, -1, func(v commerce.Refund) bool { return v.StoreID == key.StoreID && v.OrderID == key.OrderID },
-		func(a, b commerce.Refund) int {
-			return cmp.Or(cmp.Compare(a.CreatedOn, b.CreatedOn), cmp.Compare(a.ID, b.ID))
-		})
+	return of(r, &schema.Refunds, key, -1, func(a, b commerce.Refund) int {
+		return cmp.Or(cmp.Compare(a.CreatedOn, b.CreatedOn), cmp.Compare(a.ID, b.ID))
+	})
 }
 
 func compareOrders(a, b commerce.OrderKey) int {
@@ -168,7 +177,7 @@ func compareOrders(a, b commerce.OrderKey) int {
 }
 
 func (r reader) Payments(_ context.Context, after commerce.OrderKey, limit int) ([]commerce.Payment, error) {
-	return list(r, &schema.Payments, limit, func(p commerce.Payment) bool { return compareOrders(p.Key(), after) > 0 },
+	return list(r, &schema.Payments, limit, func(p *commerce.Payment) bool { return compareOrders(p.Key(), after) > 0 },
 		func(a, b commerce.Payment) int { return compareOrders(a.Key(), b.Key()) })
 }
 
@@ -177,8 +186,7 @@ func (r reader) Delivery(_ context.Context, key commerce.OrderKey) (commerce.Del
 }
 
 func (r reader) Attention(_ context.Context, key commerce.OrderKey) ([]commerce.Attention, error) {
-	return list(r, &schema.Attention, -1, func(a commerce.Attention) bool { return a.StoreID == key.StoreID && a.OrderID == key.OrderID },
-		func(a, b commerce.Attention) int { return cmp.Compare(a.Code, b.Code) })
+	return of(r, &schema.Attention, key, -1, func(a, b commerce.Attention) int { return cmp.Compare(a.Code, b.Code) })
 }
 
 func (r reader) OpenAttention(_ context.Context, storeID string, after storage.AttentionPosition, limit int) ([]commerce.Attention, error) {
@@ -188,8 +196,8 @@ func (r reader) OpenAttention(_ context.Context, storeID string, after storage.A
 	order := func(a, b storage.AttentionPosition) int {
 		return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.OrderID, b.OrderID), cmp.Compare(a.Code, b.Code))
 	}
-	return list(r, &schema.Attention, limit, func(a commerce.Attention) bool {
-		return a.StoreID == storeID && a.ResolvedOn == 0 && order(at(a), after) > 0
+	return list(r, &schema.Attention, limit, func(a *commerce.Attention) bool {
+		return a.StoreID == storeID && a.ResolvedOn == 0 && order(at(*a), after) > 0
 	}, func(a, b commerce.Attention) int { return order(at(a), at(b)) })
 }
 
@@ -198,7 +206,7 @@ func (r reader) GeocodedAddress(_ context.Context, address string) (commerce.Geo
 }
 
 func (r reader) StrayCallbacks(_ context.Context, deliveryID string) ([]commerce.StrayCallback, error) {
-	return list(r, &schema.StrayCallbacks, -1, func(n commerce.StrayCallback) bool { return n.DeliveryID == deliveryID },
+	return list(r, &schema.StrayCallbacks, -1, func(n *commerce.StrayCallback) bool { return n.DeliveryID == deliveryID },
 		func(a, b commerce.StrayCallback) int { return cmp.Compare(a.ID, b.ID) })
 }
 
@@ -207,8 +215,7 @@ func (r reader) SandboxObject(_ context.Context, id string) (commerce.SandboxObj
 }
 
 func (r reader) Timeline(_ context.Context, key commerce.OrderKey, limit int) ([]commerce.TimelineEvent, error) {
-	newest, err := list(r, &schema.Timeline, limit, func(e commerce.TimelineEvent) bool { return e.StoreID == key.StoreID && e.OrderID == key.OrderID },
-		func(a, b commerce.TimelineEvent) int { return cmp.Compare(b.Seq, a.Seq) })
+	newest, err := of(r, &schema.Timeline, key, limit, func(a, b commerce.TimelineEvent) int { return cmp.Compare(b.Seq, a.Seq) })
 	slices.Reverse(newest)
 	return newest, err
 }
@@ -230,21 +237,21 @@ func (r reader) Certification(_ context.Context, partnerID string) (commerce.Cer
 }
 
 func (r reader) APIKeys(_ context.Context, partnerID string) ([]commerce.APIKey, error) {
-	return list(r, &schema.APIKeys, -1, func(k commerce.APIKey) bool { return k.PartnerID == partnerID },
+	return list(r, &schema.APIKeys, -1, func(k *commerce.APIKey) bool { return k.PartnerID == partnerID },
 		func(a, b commerce.APIKey) int {
 			return cmp.Or(cmp.Compare(b.CreatedOn, a.CreatedOn), cmp.Compare(b.ID, a.ID))
 		})
 }
 
 func (r reader) EndingKeys(_ context.Context, after, until commerce.Millis) ([]commerce.APIKey, error) {
-	return list(r, &schema.APIKeys, -1, func(k commerce.APIKey) bool { return k.ExpiresOn > after && k.ExpiresOn <= until },
+	return list(r, &schema.APIKeys, -1, func(k *commerce.APIKey) bool { return k.ExpiresOn > after && k.ExpiresOn <= until },
 		func(a, b commerce.APIKey) int {
 			return cmp.Or(cmp.Compare(a.ExpiresOn, b.ExpiresOn), cmp.Compare(a.ID, b.ID))
 		})
 }
 
 func (r reader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.APIKey, error) {
-	key, err := first(r, &schema.APIKeys, func(k commerce.APIKey) bool { return k.Hash == hash })
+	key, err := first(r, &schema.APIKeys, func(k *commerce.APIKey) bool { return k.Hash == hash })
 	if err != nil {
 		return commerce.Partner{}, key, err
 	}
@@ -257,7 +264,7 @@ func (r reader) Partner(_ context.Context, id string) (commerce.Partner, error) 
 }
 
 func (r reader) Partners(context.Context) ([]commerce.Partner, error) {
-	return list(r, &schema.Partners, -1, func(commerce.Partner) bool { return true }, func(a, b commerce.Partner) int { return cmp.Compare(a.ID, b.ID) })
+	return list(r, &schema.Partners, -1, func(*commerce.Partner) bool { return true }, func(a, b commerce.Partner) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 func (r reader) Job(_ context.Context, key commerce.JobKey) (commerce.Job, error) {
@@ -266,13 +273,13 @@ func (r reader) Job(_ context.Context, key commerce.JobKey) (commerce.Job, error
 
 func (r reader) Jobs(_ context.Context, f storage.JobFilter) ([]commerce.Job, error) {
 	after := commerce.Job{RunAt: f.After.RunAt, Slot: f.After.Slot, ID: f.After.ID}
-	return list(r, &schema.Jobs, f.Limit, func(j commerce.Job) bool {
-		return j.State == f.State && (f.Owner == "" && f.State != commerce.JobParked || j.Owner == f.Owner) && byRunAt(j, after) > 0
+	return list(r, &schema.Jobs, f.Limit, func(j *commerce.Job) bool {
+		return j.State == f.State && (f.Owner == "" && f.State != commerce.JobParked || j.Owner == f.Owner) && byRunAt(*j, after) > 0
 	}, byRunAt)
 }
 
 func (r reader) FirstWebhookJobs(_ context.Context, eventID string) ([]commerce.Job, error) {
-	return list(r, &schema.Jobs, -1, func(j commerce.Job) bool { return j.Subject == eventID && !j.Resends() },
+	return list(r, &schema.Jobs, -1, func(j *commerce.Job) bool { return j.Subject == eventID && !j.Resends() },
 		func(a, b commerce.Job) int { return cmp.Compare(a.Slot, b.Slot) })
 }
 
@@ -296,7 +303,7 @@ func (r reader) NextDue(_ context.Context, now commerce.Millis) (due bool, next 
 }
 
 func (r reader) EndpointAttempts(_ context.Context, owner, before string, limit int) ([]commerce.WebhookAttempt, error) {
-	return list(r, &schema.Attempts, limit, func(a commerce.WebhookAttempt) bool {
+	return list(r, &schema.Attempts, limit, func(a *commerce.WebhookAttempt) bool {
 		return commerce.EndpointOwner(a.PartnerID, a.Endpoint) == owner && (before == "" || a.ID < before)
 	}, func(a, b commerce.WebhookAttempt) int { return cmp.Compare(b.ID, a.ID) })
 }
@@ -312,63 +319,91 @@ func (r reader) Endpoints(_ context.Context, owners []string) (map[string]commer
 }
 
 func (r reader) HeldEndpoints(context.Context) ([]commerce.Endpoint, error) {
-	return list(r, &schema.Endpoints, -1, func(e commerce.Endpoint) bool { return e.HeldUntil != 0 && e.PausedOn == 0 },
+	return list(r, &schema.Endpoints, -1, func(e *commerce.Endpoint) bool { return e.HeldUntil != 0 && e.PausedOn == 0 },
 		func(a, b commerce.Endpoint) int {
 			return cmp.Or(cmp.Compare(a.HeldUntil, b.HeldUntil), cmp.Compare(a.PartnerID, b.PartnerID))
 		})
 }
 
 func (r reader) WebhookEvents(_ context.Context, keys []commerce.EventKey) (map[commerce.EventKey]commerce.WebhookEvent, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	found := map[commerce.EventKey]commerce.WebhookEvent{}
-	events, err := list(r, &schema.WebhookEvents, -1, func(e commerce.WebhookEvent) bool { return slices.Contains(keys, e.Key()) },
-		func(commerce.WebhookEvent, commerce.WebhookEvent) int { return 0 })
-	for _, e := range events {
-		found[e.Key()] = e
+	for _, key := range keys {
+		if e := r.tables[schema.WebhookEvents.Name].rows[key]; e != nil {
+			found[key] = clone(*e.value.(*commerce.WebhookEvent))
+		}
 	}
-	return found, err
+	return found, nil
+}
+
+func eventOf(r *row) *commerce.WebhookEvent { return r.value.(*commerce.WebhookEvent) }
+
+// behind is how many events of a list have lower ids; also: or this one.
+func behind(list []*row, id string, also bool) int {
+	n, found := slices.BinarySearchFunc(list, id, func(r *row, id string) int { return strings.Compare(eventOf(r).ID, id) })
+	if found && also {
+		n++
+	}
+	return n
 }
 
 // EventPage implements storage.Reader. There is one writer: ids become visible in
 // their order.
 func (r reader) EventPage(_ context.Context, f storage.EventFilter) (storage.EventPage, error) {
-	order := func(a, b commerce.WebhookEvent) int { return strings.Compare(a.ID, b.ID) }
-	all, _ := list(r, &schema.WebhookEvents, -1, func(e commerce.WebhookEvent) bool { return e.PartnerID == f.PartnerID }, order)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := r.tables[schema.WebhookEvents.Name].groups[f.PartnerID] // in the order of ids
 	newest, page := "", f.List()
 	if len(all) > 0 {
-		newest = all[len(all)-1].ID
+		newest = eventOf(all[len(all)-1]).ID
 	}
-	if f.Newest {
-		slices.Reverse(all)
+	if f.Before != "" {
+		all = all[:behind(all, f.Before, false)]
 	}
-	for _, e := range all {
-		behind := f.After == "" || !f.Newest && e.ID > f.After || f.Newest && e.ID < f.After
-		behind = behind && (f.Before == "" || e.ID < f.Before)
-		if behind && (f.Kinds == nil || slices.Contains(f.Kinds, e.Kind)) && (f.Since == 0 || e.Timestamp >= f.Since) && (f.Until == 0 || e.Timestamp < f.Until) && !page.Full() {
-			page.Add(e)
+	switch {
+	case f.Newest && f.After != "":
+		all = all[:behind(all, f.After, false)]
+	case f.After != "":
+		all = all[behind(all, f.After, true):]
+	}
+	for i := range all {
+		e := eventOf(all[i])
+		if f.Newest {
+			e = eventOf(all[len(all)-1-i])
+		}
+		if page.Full() {
+			break
+		}
+		if (f.Kinds == nil || slices.Contains(f.Kinds, e.Kind)) && (f.Since == 0 || e.Timestamp >= f.Since) && (f.Until == 0 || e.Timestamp < f.Until) {
+			page.Add(clone(*e))
 		}
 	}
 	return page.Page(newest), nil
 }
 
 func (r reader) Attempts(_ context.Context, key commerce.EventKey) ([]commerce.WebhookAttempt, error) {
-	return list(r, &schema.Attempts, -1, func(a commerce.WebhookAttempt) bool { return a.PartnerID == key.PartnerID && a.EventID == key.ID },
-		func(a, b commerce.WebhookAttempt) int { return cmp.Compare(a.ID, b.ID) })
+	return of(r, &schema.Attempts, key, -1, func(a, b commerce.WebhookAttempt) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 func (r reader) Outbox(_ context.Context, before string, limit int) ([]commerce.UnsentMessage, error) {
-	return list(r, &schema.Outbox, limit, func(m commerce.UnsentMessage) bool { return before == "" || m.ID < before },
+	return list(r, &schema.Outbox, limit, func(m *commerce.UnsentMessage) bool { return before == "" || m.ID < before },
 		func(a, b commerce.UnsentMessage) int { return cmp.Compare(b.ID, a.ID) })
 }
 
 func (r reader) Audit(_ context.Context, storeID, before string, limit int) ([]commerce.AuditEntry, error) {
-	return list(r, &schema.Audit, limit, func(e commerce.AuditEntry) bool { return e.StoreID == storeID && (before == "" || e.ID < before) },
+	return list(r, &schema.Audit, limit, func(e *commerce.AuditEntry) bool { return e.StoreID == storeID && (before == "" || e.ID < before) },
 		func(a, b commerce.AuditEntry) int { return cmp.Compare(b.ID, a.ID) })
 }
 
 func (r reader) EventsToSum(ctx context.Context, partnerID, from, to string, limit int) (facts []commerce.WebhookFacts, through string, err error) {
-	events, err := list(r, &schema.WebhookEvents, limit, func(e commerce.WebhookEvent) bool { return e.PartnerID == partnerID && e.ID >= from && e.ID < to },
-		func(a, b commerce.WebhookEvent) int { return cmp.Compare(a.ID, b.ID) })
-	for _, e := range events {
+	r.mu.Lock()
+	all := r.tables[schema.WebhookEvents.Name].groups[partnerID]
+	all = all[behind(all, from, false):behind(all, to, false)]
+	all = slices.Clone(all[:min(len(all), limit)])
+	r.mu.Unlock()
+	for _, row := range all {
+		e := eventOf(row)
 		if through = e.ID; e.StoreID == "" {
 			continue
 		}
@@ -380,12 +415,12 @@ func (r reader) EventsToSum(ctx context.Context, partnerID, from, to string, lim
 }
 
 func (r reader) NewestAudit(_ context.Context, before string, limit int) ([]commerce.AuditEntry, error) {
-	return list(r, &schema.Audit, limit, func(e commerce.AuditEntry) bool { return before == "" || e.ID < before },
+	return list(r, &schema.Audit, limit, func(e *commerce.AuditEntry) bool { return before == "" || e.ID < before },
 		func(a, b commerce.AuditEntry) int { return cmp.Compare(b.ID, a.ID) })
 }
 
 func (r reader) HourSums(_ context.Context, q storage.SumFilter, f func(commerce.DaySumsKey, *commerce.HourSum)) error {
-	days, err := list(r, &schema.HourSums, -1, func(d commerce.DaySums) bool {
+	days, err := list(r, &schema.HourSums, -1, func(d *commerce.DaySums) bool {
 		return d.Mode == q.Mode && slices.Contains(q.StoreIDs, d.StoreID)
 	}, func(a, b commerce.DaySums) int { return cmp.Compare(a.Day, b.Day) })
 	for _, d := range days {
@@ -403,7 +438,7 @@ func (r reader) SumPosition(_ context.Context, name string) (commerce.SumPositio
 }
 
 func (r reader) ChangedOrders(_ context.Context, partnerID string, mode commerce.Mode, from commerce.Millis, limit int) (changes []storage.OrderChange, err error) {
-	orders, err := list(r, &schema.Orders, -1, func(o commerce.Order) bool { return o.PartnerID == partnerID && o.Mode == mode },
+	orders, err := list(r, &schema.Orders, -1, func(o *commerce.Order) bool { return o.PartnerID == partnerID && o.Mode == mode },
 		func(a, b commerce.Order) int { return cmp.Compare(a.ID, b.ID) })
 	for _, o := range orders {
 		for _, at := range slices.Compact([]commerce.Millis{o.CreatedOn, o.UpdatedOn}) {
@@ -417,7 +452,7 @@ func (r reader) ChangedOrders(_ context.Context, partnerID string, mode commerce
 }
 
 func (r reader) OrdersToSum(ctx context.Context, storeID, from, to string, limit int) (facts []commerce.SumFacts, err error) {
-	orders, err := list(r, &schema.Orders, limit, func(o commerce.Order) bool { return o.StoreID == storeID && o.ID >= from && o.ID < to },
+	orders, err := list(r, &schema.Orders, limit, func(o *commerce.Order) bool { return o.StoreID == storeID && o.ID >= from && o.ID < to },
 		func(a, b commerce.Order) int { return cmp.Compare(a.ID, b.ID) })
 	for _, o := range orders {
 		payment, _ := r.Payment(ctx, o.Key())
@@ -440,7 +475,7 @@ func (r reader) OrdersToSum(ctx context.Context, storeID, from, to string, limit
 }
 
 func (r reader) OutboxMessage(_ context.Context, id string) (commerce.UnsentMessage, error) {
-	return first(r, &schema.Outbox, func(m commerce.UnsentMessage) bool { return m.ID == id })
+	return first(r, &schema.Outbox, func(m *commerce.UnsentMessage) bool { return m.ID == id })
 }
 
 // TrackingSecret implements storage.Reader. It is the same for all databases, so that a seed gives one history.
