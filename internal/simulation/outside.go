@@ -1,0 +1,106 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"purveyor/internal/env"
+	"purveyor/internal/outside/courier"
+	"purveyor/internal/outside/payment"
+	"purveyor/internal/outside/webhook"
+)
+
+var errLost = errors.New("the connection was lost")
+
+// call makes a call of a provider, which now and then is not there, loses its
+// answer, or does what it was asked for after its caller has given up.
+func call[R any](ctx context.Context, w *world, e env.Env, what string, do func(context.Context) (R, error)) (r R, err error) {
+	switch {
+	case w.chance("a provider was unreachable", 40):
+		err = errLost
+	case w.chance("the answer of a provider got lost", 40):
+		_, _ = do(ctx)
+		err = errLost
+	case w.chance("a provider was late", 200):
+		e.Go(func() {
+			_ = e.Sleep(context.Background(), 20*time.Second)
+			_, _ = do(context.Background())
+		})
+		e.Await(ctx.Done())
+		err = ctx.Err()
+	default:
+		if err = w.pause(ctx, e, 300*time.Millisecond); err == nil {
+			r, err = do(ctx)
+		}
+	}
+	w.sim.Tracef("call %s: %s, %v", what, told(r), err)
+	return r, err
+}
+
+// processor takes payments.
+type processor struct {
+	*payment.Sandbox
+	w   *world
+	env env.Env
+}
+
+// OpenSession implements payment.Processor.
+func (p processor) OpenSession(ctx context.Context, r payment.SessionRequest) (payment.Session, error) {
+	return call(ctx, p.w, p.env, "open session "+r.OrderID, func(ctx context.Context) (payment.Session, error) { return p.Sandbox.OpenSession(ctx, r) })
+}
+
+// ExpireSession implements payment.Processor.
+func (p processor) ExpireSession(ctx context.Context, id string) (payment.Session, error) {
+	return call(ctx, p.w, p.env, "expire session "+id, func(ctx context.Context) (payment.Session, error) { return p.Sandbox.ExpireSession(ctx, id) })
+}
+
+// Refund implements payment.Processor.
+func (p processor) Refund(ctx context.Context, r payment.RefundRequest) (payment.Refund, error) {
+	return call(ctx, p.w, p.env, "refund "+r.ID, func(ctx context.Context) (payment.Refund, error) { return p.Sandbox.Refund(ctx, r) })
+}
+
+// couriers bring orders.
+type couriers struct {
+	*courier.Sandbox
+	w   *world
+	env env.Env
+}
+
+// Quote implements courier.Provider.
+func (c couriers) Quote(ctx context.Context, r courier.QuoteRequest) (courier.Quote, error) {
+	return call(ctx, c.w, c.env, "quote "+r.Ref, func(ctx context.Context) (courier.Quote, error) { return c.Sandbox.Quote(ctx, r) })
+}
+
+// Create implements courier.Provider.
+func (c couriers) Create(ctx context.Context, r courier.CreateRequest) (courier.Delivery, error) {
+	return call(ctx, c.w, c.env, "create "+r.Ref, func(ctx context.Context) (courier.Delivery, error) { return c.Sandbox.Create(ctx, r) })
+}
+
+// Get implements courier.Provider.
+func (c couriers) Get(ctx context.Context, k courier.Key) (courier.Delivery, error) {
+	return call(ctx, c.w, c.env, "get "+told(k), func(ctx context.Context) (courier.Delivery, error) { return c.Sandbox.Get(ctx, k) })
+}
+
+// Cancel implements courier.Provider.
+func (c couriers) Cancel(ctx context.Context, k courier.Key) (courier.Delivery, error) {
+	return call(ctx, c.w, c.env, "cancel "+told(k), func(ctx context.Context) (courier.Delivery, error) { return c.Sandbox.Cancel(ctx, k) })
+}
+
+// post carries webhooks to the partners.
+type post struct {
+	w   *world
+	env env.Env
+}
+
+// Send implements effect.Sender.
+func (p post) Send(ctx context.Context, r webhook.Request) webhook.Result {
+	_, err := call(ctx, p.w, p.env, "webhook "+r.ID, func(context.Context) (int, error) {
+		p.w.partnerAt(r.URL).hear(r.ID, r.Body)
+		return 204, nil
+	})
+	if err != nil {
+		return webhook.Result{Error: err.Error()}
+	}
+	return webhook.Result{Status: 204}
+}

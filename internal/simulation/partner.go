@@ -1,0 +1,207 @@
+package simulation
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/testkit/fixture"
+)
+
+// partner is the system of a partner: it calls the API for its customers, follows the
+// feeds, and takes webhooks.
+type partner struct {
+	w       *world
+	n       int
+	id, url string
+	// suspended: its calls are refused; until is when this was last so.
+	suspended bool
+	until     time.Time
+
+	answers []answered
+	heard   map[string]string // the bodies of webhooks, by event
+	read    map[string]string // what the feed of events has told, by event
+	newest  string            // event in the feed
+	cursor  string            // of the feed of events
+	stock   map[string]int64  // what the feed of products has told
+	since   commerce.Millis
+}
+
+func newPartner(w *world, n int, name string) *partner {
+	return &partner{w: w, n: n, id: "ptn_" + name, url: "https://" + name + ".example/hook", heard: map[string]string{}, read: map[string]string{}, stock: map[string]int64{}}
+}
+
+func (w *world) partnerAt(url string) *partner {
+	for _, p := range w.partners {
+		if p.url == url {
+			return p
+		}
+	}
+	w.broke("a webhook goes to %s, which is nobody's", url)
+	return w.partners[0]
+}
+
+// answered is a call under an idempotency key, with its first answer.
+type answered struct {
+	request
+	status int
+	answer string
+}
+
+// request is a call of the API.
+type request struct {
+	mode              commerce.Mode
+	method, path, key string
+	body              string
+}
+
+// again reports whether a call has no final answer, so that its caller repeats it.
+func (p *partner) again(status int, answer string) bool {
+	switch {
+	case status == http.StatusUnauthorized:
+		return p.suspended || p.w.env.Since(p.until) < time.Minute
+	case status == 0, status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
+		return true
+	}
+	return strings.Contains(answer, `"code":"in_progress"`)
+}
+
+// call makes a request, of any process, until it has a final answer. The partner asks
+// again when a process dies, or does not answer within 30 s.
+func (p *partner) call(r request) (status int, answer string) {
+	for pause := time.Second; ; pause = min(2*pause, time.Minute) {
+		status, answer = p.try(r)
+		if !p.again(status, answer) {
+			return status, answer
+		}
+		p.w.sleep(p.w.between(pause/2, pause))
+	}
+}
+
+// keyed makes a call under an idempotency key, which is repeated at the end.
+func (p *partner) keyed(r request) (status int, answer string) {
+	status, answer = p.call(r)
+	if status < 300 {
+		p.answers = append(p.answers, answered{r, status, answer})
+	}
+	return status, answer
+}
+
+// try makes a request of one process. Status 0: there was no answer.
+func (p *partner) try(r request) (status int, answer string) {
+	w := p.w
+	sent := httptest.NewRequest(r.method, r.path, strings.NewReader(r.body))
+	sent.Header.Set("X-Api-Key", fixture.Key(p.id, r.mode))
+	if r.key != "" {
+		sent.Header.Set("Idempotency-Key", r.key)
+	}
+	if strings.HasPrefix(r.path, "/sandbox/") {
+		sent.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	recorded := httptest.NewRecorder()
+	if w.inside(func(v *server) { v.handler.ServeHTTP(recorded, sent) }) {
+		status, answer = recorded.Code, recorded.Body.String()
+	}
+	w.report.Calls++
+	w.sim.Tracef("%s: %s %s %q: %d %s", p.id, r.method, r.path, r.key, status, answer)
+	return status, answer
+}
+
+// hear takes a webhook. Each attempt to deliver an event has the same body.
+func (p *partner) hear(id string, body []byte) {
+	if before, known := p.heard[id]; known && before != string(body) {
+		p.w.broke("%s was sent %s as\n%s\nand as\n%s", p.id, id, before, body)
+	}
+	p.heard[id] = string(body)
+}
+
+// follow reads the feeds now and then.
+func (p *partner) follow() {
+	for p.w.open {
+		p.w.sleep(p.w.between(time.Minute, 5*time.Minute))
+		p.catchUp()
+	}
+}
+
+// catchUp reads the feeds to their ends.
+func (p *partner) catchUp() {
+	for p.readEvents() {
+	}
+	for cursor := ""; ; {
+		if cursor = p.readProducts(cursor); cursor == "" {
+			return
+		}
+	}
+}
+
+// readEvents reads a page of the feed of events, and reports whether more may follow.
+func (p *partner) readEvents() bool {
+	path := "/v1/events?limit=300"
+	if p.cursor != "" {
+		path += "&cursor=" + p.cursor
+	}
+	var page struct {
+		Events []json.RawMessage `json:"events"`
+		Next   string            `json:"next_cursor"`
+	}
+	p.get(path, &page)
+	for _, raw := range page.Events {
+		var e struct{ ID string }
+		if err := json.Unmarshal(raw, &e); err != nil || e.ID <= p.newest {
+			p.w.broke("the feed of %s tells %s after %s: %v", p.id, e.ID, p.newest, err)
+		}
+		p.read[e.ID], p.newest = string(raw), e.ID
+	}
+	if page.Next != "" {
+		p.cursor = page.Next
+	}
+	return len(page.Events) == 300
+}
+
+// readProducts reads a page of what changed since the last one, and returns the cursor of
+// the next page.
+func (p *partner) readProducts(cursor string) string {
+	path := fmt.Sprintf("/v1/products?active=all&limit=300&updated_since=%d", p.since)
+	if cursor != "" {
+		path += "&cursor=" + cursor
+	}
+	var page struct {
+		Products []struct {
+			ID                string          `json:"id"`
+			AvailableQuantity int64           `json:"available_quantity"`
+			UpdatedOn         commerce.Millis `json:"updated_on"`
+		} `json:"products"`
+		Next string `json:"next_cursor"`
+	}
+	p.get(path, &page)
+	for _, v := range page.Products {
+		p.stock[v.ID] = v.AvailableQuantity
+		if page.Next == "" {
+			p.since = max(p.since, v.UpdatedOn)
+		}
+	}
+	return page.Next
+}
+
+// get reads an answer with the live key.
+func (p *partner) get(path string, into any) {
+	status, answer := p.call(request{mode: commerce.Live, method: http.MethodGet, path: path})
+	if err := json.Unmarshal([]byte(answer), into); err != nil || status != http.StatusOK {
+		p.w.broke("%s: GET %s was answered %d %s: %v", p.id, path, status, answer, err)
+	}
+}
+
+// repeat makes calls under idempotency keys again, up to a thousand of them: nothing
+// happens, and the answers are the same bytes.
+func (p *partner) repeat() {
+	list := p.answers[max(0, len(p.answers)-1000):]
+	for _, a := range list {
+		if status, answer := p.call(a.request); status != a.status || answer != a.answer {
+			p.w.broke("%s: %s %s %q was answered %d %s and then %d %s", p.id, a.method, a.path, a.key, a.status, a.answer, status, answer)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/outside/sandbox"
+	"purveyor/internal/service"
+)
+
+var (
+	staff    = service.Caller{Actor: commerce.Actor{Kind: commerce.ActorStaff, ID: "usr_ann", Mode: commerce.Live, TraceID: "office"}}
+	operator = commerce.Actor{Kind: commerce.ActorOperator, ID: "root"}
+)
+
+// act has people do something in a process until they know what came of it: the status and
+// the code that an API would answer with. A refusal after a try without an answer may mean
+// that this try was successful.
+func (w *world) act(what string, do func(context.Context, *service.Service) error) (status int, code string, again bool) {
+	for {
+		var err error
+		answered := w.inside(func(v *server) { err = do(context.Background(), v.uses) })
+		refusal, refused := errors.AsType[*commerce.Error](err)
+		switch {
+		case answered && err == nil:
+			status, code = http.StatusOK, ""
+		case answered && refused:
+			status, code = http.StatusConflict, refusal.Code
+		default:
+			again = true
+			w.sleep(w.between(time.Second, 5*time.Second))
+			continue
+		}
+		w.sim.Tracef("people: %s: %d %s", what, status, code)
+		return status, code, again
+	}
+}
+
+// staffAdvance has staff move an order on.
+func (w *world) staffAdvance(s *story, act string) (status int, answer string) {
+	status, code, again := w.act(act+" "+s.id, func(ctx context.Context, uses *service.Service) (err error) {
+		order, err := w.reader.Order(ctx, commerce.OrderKey{StoreID: storeID(s.store), OrderID: s.id})
+		if err != nil {
+			return err
+		}
+		switch act {
+		case "confirm":
+			_, err = uses.ConfirmOrder(ctx, staff, service.ConfirmOrder{Order: order})
+		case "ready-for-pickup":
+			_, err = uses.MarkReady(ctx, staff, service.Handover{Order: order})
+		case "picked-up":
+			_, err = uses.MarkPickedUp(ctx, staff, service.Handover{Order: order})
+		}
+		return err
+	})
+	if again && code == "wrong_status" { // a try whose answer was lost has done it
+		return http.StatusOK, ""
+	}
+	return status, code
+}
+
+// attend has staff look at the orders that need somebody, each quarter of an hour.
+func (w *world) attend() {
+	for w.open {
+		w.sleep(15 * time.Minute)
+		list, err := w.reader.AllOpenAttention(context.Background(), []string{storeID(0), storeID(1)}, 50)
+		if err != nil {
+			w.broke("the list of attention could not be read: %v", err)
+		}
+		for _, a := range list {
+			w.settle(a)
+		}
+	}
+}
+
+// settle deals with one reason to look at an order.
+func (w *world) settle(a commerce.Attention) {
+	w.act("settle "+string(a.Code)+" of "+a.OrderID, func(ctx context.Context, uses *service.Service) error {
+		order, err := w.reader.Order(ctx, commerce.OrderKey{StoreID: a.StoreID, OrderID: a.OrderID})
+		if err != nil {
+			return err
+		}
+		again := a.Code == commerce.AttentionCourierGaveUp || a.Code == commerce.AttentionGoodsReturned
+		if again && !order.Status.Terminal() && w.lot(2) == 0 {
+			_, err = uses.DispatchAgain(ctx, staff, service.ForReason{Order: order, Reason: "it is needed"})
+			return err
+		}
+		if w.env.Since(a.Since.Time()) < time.Hour {
+			return nil
+		}
+		_, err = uses.ResolveAttention(ctx, staff, service.ResolveAttention{Order: order, Code: a.Code, Since: a.Since, Note: "seen"})
+		return err
+	})
+}
+
+// operate has an operator suspend partners for a while, and rotate their secrets.
+func (w *world) operate() {
+	for w.open {
+		w.sleep(w.between(time.Hour, 4*time.Hour))
+		if !w.faulty {
+			continue
+		}
+		p := w.partners[w.lot(len(w.partners))]
+		p.suspended = true
+		w.suspend(p, true)
+		w.sleep(w.between(time.Minute, 20*time.Minute))
+		w.suspend(p, false)
+		p.suspended, p.until = false, w.env.Now()
+	}
+}
+
+func (w *world) suspend(p *partner, suspended bool) {
+	w.report.Faults["a partner was suspended, or not any more"]++
+	status, code, _ := w.act("suspend "+p.id, func(ctx context.Context, uses *service.Service) error {
+		_, err := uses.UpdatePartner(ctx, operator, service.UpdatePartner{ID: p.id, Suspended: &suspended})
+		return err
+	})
+	if status != http.StatusOK {
+		w.broke("a partner could not be suspended, or not any more: %s", code)
+	}
+}
+
+// crashes kills a process now and then and starts another, and takes the database away.
+func (w *world) crashes() {
+	for w.faulty {
+		w.sleep(w.between(time.Minute, 20*time.Minute))
+		if w.lot(4) == 0 {
+			w.report.Faults["the database went away"]++
+			w.awayTill = w.env.Now().Add(w.between(100*time.Millisecond, 20*time.Second))
+			w.sim.Tracef("the database is away until %s", w.awayTill.Format("15:04:05.000"))
+			continue
+		}
+		w.kill(w.lot(len(w.servers)))
+		w.sleep(w.between(0, 3*time.Second))
+		w.serve()
+	}
+}
+
+// intrude posts callbacks that nobody has signed. None of them may be taken.
+func (w *world) intrude() {
+	for w.open {
+		w.sleep(w.between(5*time.Minute, 30*time.Minute))
+		if len(w.told) > 0 {
+			w.forge(w.told[w.lot(len(w.told))])
+		}
+	}
+}
+
+func (w *world) forge(s *story) {
+	r := httptest.NewRequest(http.MethodPost, "/inbound/payments/sandbox", strings.NewReader(`{"Kind":"paid","ID":"evt_x","OrderID":"`+s.id+`"}`))
+	r.Header.Set(sandbox.SignatureHeader, "t=1,v1=00")
+	recorded := httptest.NewRecorder()
+	if w.inside(func(v *server) { v.handler.ServeHTTP(recorded, r) }) && recorded.Code/100 != 4 && recorded.Code/100 != 5 {
+		s.broke("a forged callback was answered %d %s", recorded.Code, recorded.Body)
+	}
+	w.report.Faults["a callback was forged"]++
+}

@@ -1,0 +1,71 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"purveyor/internal/api/wire"
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/testkit/fixture"
+	"purveyor/internal/testkit/memory"
+)
+
+// What the merchant has.
+const (
+	stores   = 2
+	products = 30 // of each store
+	quantity = 1_000_000
+	scarce   = 40 // pieces of each third product
+	price    = commerce.Cents(925)
+	limit    = 6000 // requests of a partner in a minute
+)
+
+func storeID(n int) string { return fmt.Sprint("sto_", n+1) }
+
+func productID(store, n int) string { return fmt.Sprintf("prd_%d_%d", store+1, n) }
+
+// opening is how many pieces of a product there are at first.
+func opening(n int) int64 {
+	if n%3 == 2 {
+		return scarce
+	}
+	return quantity
+}
+
+// openShop makes a database with stores and partners.
+func (w *world) openShop() {
+	w.db = memory.New()
+	engine := w.db.Open(w.env, w.env.Now)
+	w.reader = engine.Reader()
+	c := commit.New(engine, commit.Options{Env: w.env, EncodeEvent: wire.Encoder{}.EventData})
+	defer c.Close()
+	_, err := commit.Do(context.Background(), c, catalog())
+	for n, name := range []string{"north", "south"} {
+		p := newPartner(w, n, name)
+		_, admitted := commit.Do(context.Background(), c, fixture.Admit(commerce.Partner{ID: p.id, Name: name, RateLimit: limit,
+			CallbackURL: p.url, CallbackSecret: "secret of " + name}))
+		err = errors.Join(err, admitted)
+		w.partners = append(w.partners, p)
+	}
+	if err != nil {
+		w.broke("the shop could not be opened: %v", err)
+	}
+}
+
+func catalog() command.ImportCatalog {
+	c := command.ImportCatalog{Categories: []command.ImportCategory{{ID: fixture.CategoryID, Name: "Bread"}}}
+	for s := range stores {
+		hold := int64(5 * s) // the second store holds goods while customers pay
+		c.Stores = append(c.Stores, command.ImportStore{ID: storeID(s), Name: fmt.Sprint("Store ", s+1), Address: new("1 Main St"), City: new("Albany"),
+			State: new("NY"), ZipCode: new("12207"), Lat: &fixture.StoreAt.Lat, Lng: &fixture.StoreAt.Lng, Email: new(fixture.StoreEmail),
+			Phone: new(fixture.StorePhone), HoldMinutes: &hold, TaxRateBps: new(int64(s * 800))})
+		for n := range products {
+			c.Products = append(c.Products, command.ImportProduct{ID: productID(s, n), Name: fmt.Sprint("Rye ", n), StoreID: storeID(s),
+				CategoryID: new(fixture.CategoryID), PriceCents: new(price), Quantity: new(opening(n))})
+		}
+	}
+	return c
+}

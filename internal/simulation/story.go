@@ -1,0 +1,290 @@
+package simulation
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"purveyor/internal/commerce"
+)
+
+// story is one order, from the customer's first look to its end. What happens in it is drawn
+// when it begins.
+type story struct {
+	w        *world
+	p        *partner
+	name     string
+	mode     commerce.Mode
+	store    int
+	item     int // number of the product
+	pieces   int64
+	delivery bool
+	paidHere bool
+	byStaff  bool // the merchant moves the order on, else the partner
+	fate     fate
+	email    string
+	line2    string // of the address, by which the sandbox misbehaves
+	page     string // on which the customer pays
+
+	id     string
+	status string // that was seen last
+	steps  int    // for idempotency keys
+}
+
+// fate is how a story goes.
+type fate int
+
+const (
+	goesWell  fate = iota
+	walksAway      // the customer never pays
+	cancelsUnpaid
+	cancelsPaid // before it is confirmed
+	cancelsLate // after that
+	refundsPart
+	refundsAll
+	fates
+)
+
+// How providers misbehave, when they do, by the tags of docs/SANDBOX.md. The last ones end
+// without a delivery.
+var (
+	payTags     = []string{"late", "twice", "unordered", "late.twice", "slow"}
+	courierTags = []string{"twice", "late", "unordered", "skip-pickup", "cancel", "late.twice", "slow", "limited", "return", "cancel-always", "cancel-later", "uncancellable"}
+)
+
+func newStory(w *world, n int) *story {
+	lots := w.sim.Lots()
+	s := &story{w: w, name: fmt.Sprint("story ", n), p: w.partners[lots.IntN(len(w.partners))], mode: commerce.Live,
+		store: lots.IntN(stores), item: lots.IntN(products), pieces: int64(1 + lots.IntN(3)),
+		delivery: lots.IntN(2) == 0, paidHere: lots.IntN(2) == 0, byStaff: lots.IntN(2) == 0}
+	if lots.IntN(5) == 0 {
+		s.mode = commerce.Test
+	}
+	if lots.IntN(3) == 0 {
+		s.fate = fate(lots.IntN(int(fates)))
+	}
+	s.email = fmt.Sprintf("c%d@example.com", n)
+	if !w.Calm && lots.IntN(4) == 0 {
+		s.email = fmt.Sprintf("c%d+%s@example.com", n, payTags[lots.IntN(len(payTags))])
+	}
+	if !w.Calm && lots.IntN(4) == 0 {
+		s.line2 = "sandbox:" + courierTags[lots.IntN(len(courierTags))]
+	}
+	return s
+}
+
+// run plays the story.
+func (s *story) run() {
+	if !s.place() {
+		return
+	}
+	if s.paidHere && !s.pay() {
+		return
+	}
+	if s.fate == cancelsLate {
+		s.wait(time.Second, 5*time.Minute)
+		s.cancel()
+		return
+	}
+	if !s.hand() {
+		return
+	}
+	if s.paidHere && s.fate == refundsPart {
+		s.refund(`{"amount_cents": 100, "reason": "it was stale"}`)
+	}
+	if s.paidHere && s.fate >= refundsPart {
+		s.refund(`{"reason": "it was stale"}`)
+	}
+}
+
+// place makes the order, if there is enough of the product.
+func (s *story) place() bool {
+	s.look()
+	where := `"fulfillment_type": "pickup"`
+	if s.delivery {
+		where = fmt.Sprintf(`"fulfillment_type": "delivery", "delivery_address": {"name": "Ann Lee", "email": %q, "phone": "+15185550111", "address": `+
+			`{"line1": "20 Oak St", "line2": %q, "city": "Albany", "state": "NY", "postal_code": "12208", "country": "US"}}`, s.email, s.line2)
+	}
+	path := "/v1/orders/report"
+	body := fmt.Sprintf(`{"external_order_id": %q, "store_id": %q, "items": [{"product_id": %q, "quantity": %d, "price": %d}], %s}`,
+		s.name, storeID(s.store), productID(s.store, s.item), s.pieces, price, where)
+	if s.paidHere {
+		path = "/v1/checkout/session"
+		body = fmt.Sprintf(`{"store_id": %q, "items": [{"product_id": %q, "quantity": %d}], "success_url": "https://p.example/s", "cancel_url": "https://p.example/c", "customer_email": %q, %s}`,
+			storeID(s.store), productID(s.store, s.item), s.pieces, s.email, where)
+	}
+	status, answer := s.keyed(path, body)
+	if status == http.StatusConflict && s.scarce() && strings.Contains(answer, "insufficient_stock") {
+		return false
+	}
+	var made struct {
+		OrderID string `json:"order_id"`
+		URL     string `json:"checkout_url"`
+	}
+	if err := json.Unmarshal([]byte(answer), &made); err != nil || status != http.StatusCreated || made.OrderID == "" {
+		s.broke("POST %s was answered %d %s", path, status, answer)
+		return false
+	}
+	if s.w.stories[made.OrderID] != nil {
+		s.broke("order %s is that of another story", made.OrderID)
+	}
+	s.id = made.OrderID
+	s.w.stories[s.id], s.w.told = s, append(s.w.told, s)
+	s.status = "processed"
+	if s.paidHere {
+		s.status, s.page = "pending_payment", strings.TrimPrefix(made.URL, publicURL)
+	}
+	return true
+}
+
+func (s *story) scarce() bool { return opening(s.item) == scarce }
+
+// look is what a customer sees before an order.
+func (s *story) look() {
+	if s.w.lot(4) > 0 {
+		return
+	}
+	status, answer := s.p.call(request{mode: s.mode, method: http.MethodPost, path: "/v1/products/availability",
+		body: fmt.Sprintf(`{"store_id": %q, "items": [{"product_id": %q, "quantity": %d}]}`, storeID(s.store), productID(s.store, s.item), s.pieces)})
+	if status != http.StatusOK || !s.scarce() && !strings.Contains(answer, `"all_available":true`) {
+		s.broke("availability was answered %d %s", status, answer)
+	}
+}
+
+// pay has the customer pay, and the order confirmed. It reports whether the story goes on.
+func (s *story) pay() bool {
+	s.wait(5*time.Second, 4*time.Minute)
+	switch s.fate {
+	case walksAway:
+		return false
+	case cancelsUnpaid:
+		s.cancel()
+		return false
+	}
+	if s.w.lot(10) == 0 {
+		s.p.call(request{method: http.MethodPost, path: s.page, body: "outcome=decline", mode: s.mode})
+	}
+	if status, answer := s.p.call(request{method: http.MethodPost, path: s.page, body: "outcome=pay", mode: s.mode}); status != http.StatusSeeOther {
+		s.broke("the payment page answered %d %s", status, answer)
+		return false
+	}
+	if s.reaches(6*time.Hour, "paid") != "paid" {
+		s.broke("the customer paid, and the order is %s", s.status)
+		return false
+	}
+	if s.fate == cancelsPaid {
+		s.cancel()
+		return false
+	}
+	return s.advance("confirm", "processed")
+}
+
+// hand brings the goods to the customer. It reports whether the customer has them.
+func (s *story) hand() bool {
+	if s.delivery {
+		if s.reaches(3*time.Hour, "delivered", "refunded", "cancelled") == "delivered" {
+			return true
+		}
+		if s.w.Calm {
+			s.broke("no courier brings the order, and nothing is wrong")
+		}
+		s.cancel()
+		return false
+	}
+	s.wait(time.Minute, 30*time.Minute)
+	if !s.advance("ready-for-pickup", "ready_for_pickup") {
+		return false
+	}
+	s.wait(time.Minute, time.Hour)
+	return s.advance("picked-up", "picked_up")
+}
+
+// advance moves the order on. A scarce product may be sold out meanwhile: then the order is
+// cancelled.
+func (s *story) advance(act, to string) bool {
+	status, answer := 0, ""
+	if s.byStaff {
+		status, answer = s.w.staffAdvance(s, act)
+	} else {
+		status, answer = s.p.call(request{mode: s.mode, method: http.MethodPost, path: "/v1/orders/" + s.id + "/" + act})
+	}
+	if status == http.StatusConflict && s.scarce() && strings.Contains(answer, "insufficient_stock") {
+		s.cancel()
+		return false
+	}
+	if status != http.StatusOK {
+		s.broke("%s was answered %d %s", act, status, answer)
+		return false
+	}
+	s.see(to, "the answer of "+act)
+	return true
+}
+
+// cancel cancels the order, unless its courier is faster.
+func (s *story) cancel() {
+	status, answer := s.keyed("/v1/orders/"+s.id+"/cancel", `{"reason": "not today", "refund": true}`)
+	switch {
+	case status == http.StatusOK:
+		s.see("cancelled", "the answer of cancel")
+	case status == http.StatusConflict && s.delivery && slices.Contains([]string{"delivered", "cancelled", "refunded"}, s.ping()):
+	default:
+		s.broke("cancel was answered %d %s", status, answer)
+	}
+	s.ping()
+}
+
+func (s *story) refund(body string) {
+	status, answer := s.keyed("/v1/orders/"+s.id+"/refund", body)
+	if status != http.StatusOK {
+		s.broke("refund was answered %d %s", status, answer)
+	}
+	s.ping()
+}
+
+// ping reads the order's status.
+func (s *story) ping() string {
+	var ping struct {
+		Status string `json:"status"`
+	}
+	status, answer := s.p.call(request{mode: s.mode, method: http.MethodGet, path: "/v1/orders/" + s.id + "/ping"})
+	if err := json.Unmarshal([]byte(answer), &ping); err != nil || status != http.StatusOK {
+		s.broke("ping was answered %d %s", status, answer)
+	}
+	s.see(ping.Status, "a read")
+	return s.status
+}
+
+// reaches looks at the order until it has one of some statuses, or the time is over. It
+// returns its status.
+func (s *story) reaches(within time.Duration, wanted ...string) string {
+	for until := s.w.env.Now().Add(within); s.w.env.Now().Before(until); {
+		if slices.Contains(wanted, s.ping()) {
+			break
+		}
+		s.w.sleep(30 * time.Second)
+	}
+	return s.status
+}
+
+// see checks that the order may have come from the status that was seen before to this one.
+func (s *story) see(status, where string) {
+	if !leads(s.status, status) {
+		s.broke("%s shows %s, and it was %s before", where, status, s.status)
+	}
+	s.status = status
+}
+
+// keyed makes a call under an idempotency key.
+func (s *story) keyed(path, body string) (status int, answer string) {
+	s.steps++
+	return s.p.keyed(request{mode: s.mode, method: http.MethodPost, path: path, key: fmt.Sprint(s.name, " ", s.steps), body: body})
+}
+
+func (s *story) wait(least, most time.Duration) { s.w.sleep(s.w.between(least, most)) }
+
+func (s *story) broke(format string, args ...any) {
+	s.w.broke("%s of %s, order %s: %s", s.name, s.p.id, s.id, fmt.Sprintf(format, args...))
+}

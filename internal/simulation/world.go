@@ -1,0 +1,169 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"purveyor/internal/api"
+	"purveyor/internal/api/wire"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/effect"
+	"purveyor/internal/env"
+	"purveyor/internal/inbound"
+	"purveyor/internal/jobs"
+	"purveyor/internal/outside/courier"
+	"purveyor/internal/outside/geocode"
+	"purveyor/internal/outside/payment"
+	"purveyor/internal/outside/sandbox"
+	"purveyor/internal/service"
+	"purveyor/internal/storage"
+	"purveyor/internal/sweep"
+	"purveyor/internal/testkit/memory"
+	"purveyor/internal/testkit/sim"
+	"purveyor/internal/web"
+)
+
+const (
+	publicURL = "https://purveyor.example"
+	sandboxes = "sandbox" // the name of both providers
+)
+
+// world is a database, the processes that serve it, and what is outside of them.
+type world struct {
+	Options
+	sim      *sim.Sim
+	env      env.Env // of all that are outside
+	db       *memory.Database
+	reader   storage.Reader
+	servers  []*server
+	started  int
+	faulty   bool      // calls and saves fail now and then
+	open     bool      // orders come
+	awayTill time.Time // the database is away until then
+
+	partners []*partner
+	stories  map[string]*story // by the id of their order
+	told     []*story          // the same, in the order in which the orders were made
+	stamp    commerce.Millis   // of the newest batch
+	report   Report
+}
+
+// server is one process.
+type server struct {
+	process *sim.Process
+	handler http.Handler
+	uses    *service.Service
+}
+
+// serve starts a process, put together as cmd/purveyor does.
+func (w *world) serve() {
+	w.started++
+	p := w.sim.Process(fmt.Sprint("process ", w.started))
+	if w.faulty {
+		p.Skew(time.Duration(w.sim.Lots().IntN(400)-200) * time.Millisecond)
+	}
+	e := p.Env()
+	w.sim.Tracef("%s starts", p.Name)
+	engine := &shaky{Engine: w.db.Open(e, e.Now), w: w, env: e, name: p.Name}
+	reader := engine.Reader()
+	runner := jobs.New(e, p.Name)
+	committer := commit.New(engine, commit.Options{Env: e, Starter: runner, EncodeEvent: wire.Encoder{}.EventData})
+	objects := effect.NewObjects(e, reader, service.New(reader, engine, committer, service.Options{Env: e}), runner)
+	box, road := payment.NewSandbox(e, objects, publicURL), courier.NewSandbox(e, objects, publicURL)
+	road.Locate = func(ctx context.Context, a commerce.Address) (commerce.Point, bool) {
+		place, err := geocode.Offline{}.Find(ctx, geocode.Query{Address: a})
+		return place.Point, err == nil
+	}
+	both := []string{sandboxes}
+	fleet := courier.Fleet{Providers: map[string]courier.Provider{sandboxes: couriers{road, w, e}}, Modes: map[commerce.Mode][]string{commerce.Test: both, commerce.Live: both}}
+	uses := service.New(reader, engine, committer, service.Options{Env: e, Jobs: runner, Answers: api.Answers{},
+		Processors: map[commerce.Mode]string{commerce.Test: sandboxes, commerce.Live: sandboxes}, Couriers: fleet, Geocoder: geocode.Offline{}})
+	callbacks := inbound.New(e, uses, map[string]payment.Processor{sandboxes: box}, map[string]courier.Provider{sandboxes: road})
+	effect.Start(effect.Options{Env: e, Queue: engine, Reads: reader, Uses: uses, Runner: runner, Sender: post{w, e}, AppendWebhook: wire.AppendWebhook,
+		Processors: map[string]payment.Processor{sandboxes: processor{box, w, e}}, Fleet: fleet, Geocoder: geocode.Offline{},
+		Movers: map[string]sandbox.Mover{courier.SandboxObjects: road}, Post: callbacks.FromSandbox(sandbox.NewSigner(e, objects))})
+	partners := api.New(reader, engine, uses, api.Options{Env: e})
+	w.servers = append(w.servers, &server{p, routed(e, partners.Handler(), callbacks, box.Handler()), uses})
+	beside(p, engine, uses)
+}
+
+// routed is what a process serves.
+func routed(e env.Env, partners, callbacks, pages http.Handler) http.Handler {
+	return web.Trace(e, slog.New(slog.DiscardHandler), http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/sandbox/"):
+			pages.ServeHTTP(rw, r)
+		case strings.HasPrefix(r.URL.Path, inbound.Prefix):
+			callbacks.ServeHTTP(rw, r)
+		default:
+			partners.ServeHTTP(rw, r)
+		}
+	}))
+}
+
+// beside begins what a process does beside serving.
+func beside(p *sim.Process, store sweep.Store, uses *service.Service) {
+	ctx, e := context.Background(), p.Env()
+	p.Go(func() { sweep.Expired(ctx, e, store) })
+	p.Go(func() { sweep.Count(ctx, e, uses.CountReplies) })
+	p.Go(func() { sweep.Sums(ctx, e, uses.MakeSums) })
+	p.Go(func() { sweep.Products(ctx, e, uses.FollowProducts) })
+	p.Go(func() { sweep.Alarms(ctx, e, uses.RaiseAlarms) })
+}
+
+// kill ends a process where its goroutines wait.
+func (w *world) kill(n int) {
+	w.sim.Tracef("%s is killed", w.servers[n].process.Name)
+	w.report.Kills++
+	w.servers[n].process.Kill()
+	w.servers = slices.Delete(w.servers, n, n+1)
+}
+
+// chance is true once in n times, while there are faults. It counts what happened then.
+func (w *world) chance(what string, n int) bool {
+	if !w.faulty || !w.sim.Chance(n) {
+		return false
+	}
+	w.report.Faults[what]++
+	w.sim.Tracef("fault: %s", what)
+	return true
+}
+
+// away reports whether the database is away.
+func (w *world) away() bool { return w.faulty && w.env.Now().Before(w.awayTill) }
+
+// pause takes up to most.
+func (w *world) pause(ctx context.Context, e env.Env, most time.Duration) error {
+	return e.Sleep(ctx, time.Duration(w.sim.Lots().Int64N(int64(most))))
+}
+
+// lot is a number of [0, n).
+func (w *world) lot(n int) int { return w.sim.Lots().IntN(n) }
+
+// between is a time between two others.
+func (w *world) between(least, most time.Duration) time.Duration {
+	return least + time.Duration(w.sim.Lots().Int64N(int64(most-least)))
+}
+
+// sleep is for all that are outside.
+func (w *world) sleep(d time.Duration) { _ = w.env.Sleep(context.Background(), d) }
+
+// inside runs f in a process, as a call does. answered is false if the process died, or did
+// not answer in time: then f may go on.
+func (w *world) inside(f func(v *server)) (answered bool) {
+	if len(w.servers) == 0 {
+		return false
+	}
+	v, done := w.servers[w.lot(len(w.servers))], make(chan struct{})
+	v.process.Go(func() {
+		f(v)
+		close(done)
+	})
+	return w.env.Wait(30*time.Second, done, v.process.Died()) == 0
+}

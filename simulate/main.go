@@ -1,0 +1,86 @@
+// Simulate plays days of a busy merchant in a simulated world, and looks for what must not
+// be. One seed gives one history:
+//
+//	go run ./simulate -seed 1 -processes 3 -hours 24 -orders 10000
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime/pprof"
+	"slices"
+	"time"
+
+	"purveyor/internal/simulation"
+)
+
+func main() {
+	var o simulation.Options
+	flag.Uint64Var(&o.Seed, "seed", 1, "what every choice is drawn from")
+	flag.IntVar(&o.Processes, "processes", 3, "how many processes serve at a time")
+	flag.IntVar(&o.Hours, "hours", 24, "in how many hours the orders come")
+	flag.IntVar(&o.Orders, "orders", 10_000, "how many customers come")
+	flag.BoolVar(&o.Calm, "calm", false, "nothing fails, and no process dies")
+	flag.BoolVar(&o.Rows, "rows", false, "write every row that changes to the history, too")
+	history := flag.String("history", "", "the file to write the history to")
+	profile := flag.String("cpuprofile", "", "the file to write a profile to")
+	flag.Parse()
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // faults fill it
+	ok, err := run(o, *history, *profile)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "simulate:", err)
+		os.Exit(2)
+	}
+	if !ok {
+		os.Exit(1)
+	}
+}
+
+// run plays a history, and reports whether nothing was wrong.
+func run(o simulation.Options, history, profile string) (ok bool, err error) {
+	for _, to := range []struct {
+		path string
+		use  func(io.Writer) error
+	}{{history, func(w io.Writer) error { o.History = w; return nil }}, {profile, pprof.StartCPUProfile}} {
+		if to.path == "" {
+			continue
+		}
+		f, err := os.Create(to.path)
+		if err != nil {
+			return false, err
+		}
+		defer func() { _ = f.Close() }()
+		if err := to.use(f); err != nil {
+			return false, err
+		}
+	}
+	defer pprof.StopCPUProfile()
+	began := time.Now()
+	r := simulation.Run(o)
+	print(o, r, time.Since(began))
+	return r.Breaks == 0, nil
+}
+
+func print(o simulation.Options, r simulation.Report, took time.Duration) {
+	fmt.Printf("seed %d: %d orders of %d customers, %d calls, %d batches, %d turns in %v of the world, and %.1f s here: %.0f orders a minute\n",
+		o.Seed, r.Orders, o.Orders, r.Calls, r.Batches, r.Turns, r.Lasted.Round(time.Minute), took.Seconds(), float64(r.Orders)/took.Minutes())
+	fmt.Printf("%d processes were killed\n", r.Kills)
+	var faults []string
+	for what := range r.Faults {
+		faults = append(faults, what)
+	}
+	slices.Sort(faults)
+	for _, what := range faults {
+		fmt.Printf("%8d times %s\n", r.Faults[what], what)
+	}
+	fmt.Println("history", r.Digest)
+	for _, what := range r.Broken {
+		fmt.Println("BROKEN:", what)
+	}
+	if r.Breaks > 0 {
+		fmt.Printf("%d things are broken. To play it again:\n\tgo run ./simulate -seed %d -processes %d -hours %d -orders %d\n", r.Breaks, o.Seed, o.Processes, o.Hours, o.Orders)
+	}
+}
