@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"runtime/pprof"
 	"slices"
 	"time"
@@ -28,6 +29,7 @@ func main() {
 	history := flag.String("history", "", "the file to write the history to")
 	profile := flag.String("cpuprofile", "", "the file to write a profile to")
 	flag.Parse()
+	debug.SetGCPercent(400)
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // faults fill it
 	ok, err := run(o, *history, *profile)
 	if err != nil {

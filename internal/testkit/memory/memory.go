@@ -195,9 +195,6 @@ func (e *Engine) GrantQuota(_ context.Context, w commerce.RateWindow, limit, wan
 	return granted, used + granted, nil
 }
 
-// sweepMost is how many rows a call of a sweep deletes.
-const sweepMost = 1000
-
 // CountReplies implements storage.Engine.
 func (e *Engine) CountReplies(ctx context.Context, now commerce.Millis) (schema.ReplyBytes, error) {
 	all := schema.ReplyBytes{}
@@ -210,58 +207,6 @@ func (e *Engine) CountReplies(ctx context.Context, now commerce.Millis) (schema.
 		}
 	})
 	return all, err
-}
-
-// Sweep implements storage.Engine. Ids begin with their time.
-func (e *Engine) Sweep(ctx context.Context, now commerce.Millis) (n int, err error) {
-	replies, events := now.Add(-schema.ReplyKeep), now.Add(-schema.EventKeep)
-	older := func(prefix, id string) bool {
-		return id < commerce.NewID(prefix, max(0, events), commerce.Entropy{})
-	}
-	err = e.write(ctx, func() {
-		for s := range e.stored {
-			if commerce.Millis(s.hour) <= replies-schema.HourMs {
-				delete(e.stored, s)
-			}
-		}
-		endpointOf := func(owner string) bool {
-			partnerID, id := commerce.SplitOwner(owner)
-			p, there := get(e.tables, &schema.Partners, partnerID)
-			_, known := p.RouteOf(id)
-			return there && (id == "" || known)
-		}
-		of := func(id string) bool { _, there := get(e.tables, &schema.Partners, id); return there }
-		n += sweep(e.tables, &schema.Replies, sweepMost-n, func(r *commerce.Reply) bool { return r.CreatedOn < replies })
-		n += sweep(e.tables, &schema.Attempts, sweepMost-n, func(a *commerce.WebhookAttempt) bool {
-			return of(a.PartnerID) && older(commerce.PrefixEvent, a.EventID)
-		})
-		n += sweep(e.tables, &schema.Jobs, sweepMost-n, func(j *commerce.Job) bool {
-			return j.RunAt < events && (j.State == commerce.JobParked && endpointOf(j.Owner) || j.State == commerce.JobDead && !j.Kind.Holds() || j.State == commerce.JobGivenUp)
-		})
-		n += sweep(e.tables, &schema.WebhookEvents, sweepMost-n, func(v *commerce.WebhookEvent) bool {
-			return of(v.PartnerID) && older(commerce.PrefixEvent, v.ID)
-		})
-		n += sweep(e.tables, &schema.StrayCallbacks, sweepMost-n, func(v *commerce.StrayCallback) bool { return older(commerce.PrefixStrayCallback, v.ID) })
-		n += sweep(e.tables, &schema.Outbox, sweepMost-n, func(m *commerce.UnsentMessage) bool { return older(commerce.PrefixOutbox, m.ID) })
-	})
-	return n, err
-}
-
-// sweep deletes old rows, those first that were added first.
-func sweep[V any](t tables, of schema.Described, most int, old func(*V) bool) (n int) {
-	rows := t[of.Shape().Name]
-	var gone []*row
-	for _, r := range rows.rows {
-		if old(r.value.(*V)) {
-			gone = append(gone, r)
-		}
-	}
-	slices.SortFunc(gone, func(a, b *row) int { return cmp.Compare(a.seq, b.seq) })
-	gone = gone[:min(len(gone), most)]
-	for _, r := range gone {
-		rows.remove(r.key)
-	}
-	return len(gone)
 }
 
 // ClaimJobs implements storage.Engine.

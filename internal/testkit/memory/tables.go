@@ -18,6 +18,9 @@ type table struct {
 	groups map[any][]*row // in the order in which they were added
 	group  func(value any) any
 	added  int64
+
+	eldest any    // a bound on the ages of the rows, but for the young ones; nil: not known yet
+	young  []*row // that came since the sweep before
 }
 
 // row is a stored row. Its value is a pointer that is never written through.
@@ -50,6 +53,9 @@ func (t *table) put(key, value any) {
 	t.added++
 	r := &row{key, value, t.added}
 	t.rows[key] = r
+	if t.eldest != nil {
+		t.young = append(t.young, r)
+	}
 	if t.group != nil {
 		g := t.group(value)
 		t.groups[g] = append(t.groups[g], r)

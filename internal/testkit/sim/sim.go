@@ -29,6 +29,7 @@ type Sim struct {
 	// signal. Tasks that wait for a time alone stand in neither.
 	ready, waiting list
 	tasks          list // that have not ended
+	idle           []*coroutine
 
 	text  strings.Builder
 	trace io.Writer
@@ -61,6 +62,9 @@ func (s *Sim) Run(main func(e env.Env)) {
 	}
 	for len(s.tasks.all) > 0 {
 		s.end(s.tasks.all[0])
+	}
+	for _, c := range s.idle {
+		c.stop()
 	}
 }
 
@@ -132,6 +136,7 @@ func (s *Sim) resume(t *task, got int) {
 	s.current = before
 	if t.ended {
 		s.tasks.drop(t)
+		s.idle = append(s.idle, t.coroutine)
 	}
 }
 
@@ -144,12 +149,15 @@ func (s *Sim) end(t *task) {
 	s.tasks.drop(t)
 	before := s.current
 	s.current = t
-	ended := make(chan struct{})
-	go func() { // which ends with the task
-		defer close(ended)
+	over, usable := make(chan struct{}), false
+	go func() { // which ends with the task if the task waits
+		defer close(over)
 		t.next()
+		usable = true
 	}()
-	<-ended
+	if <-over; usable {
+		s.idle = append(s.idle, t.coroutine)
+	}
 	s.current = before
 }
 

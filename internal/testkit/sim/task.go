@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// task is a coroutine that runs when it is its turn.
+// task is a function that runs when it is its turn.
 type task struct {
+	*coroutine
 	of      *Process
-	next    func() (struct{}, bool) // runs it until it waits or ends
-	yield   func(struct{}) bool     // by which it gives its turn back
+	do      func()
 	ended   bool
 	signals []<-chan struct{} // it waits for one of them
 	waits   uint64            // how often it has waited
@@ -70,16 +70,43 @@ func (p *Process) Read(b []byte) { _, _ = p.sim.random.Read(b) }
 
 // Go implements env.World.
 func (p *Process) Go(f func()) {
-	s, t := p.sim, &task{of: p}
-	t.next, _ = iter.Pull(func(yield func(struct{}) bool) {
-		defer func() { t.ended = true }()
-		if !p.dead {
-			t.yield = yield
-			f()
-		}
-	})
+	s := p.sim
+	t := &task{of: p, do: f}
+	if last := len(s.idle) - 1; last >= 0 {
+		t.coroutine, s.idle = s.idle[last], s.idle[:last]
+	} else {
+		t.coroutine = newCoroutine()
+	}
+	t.coroutine.task = t
 	s.tasks.add(t)
 	s.ready.add(t)
+}
+
+// coroutine runs one task after another: its stack has grown already.
+type coroutine struct {
+	task  *task
+	next  func() (struct{}, bool) // runs the task until it waits or ends
+	yield func(struct{}) bool     // by which the task gives its turn back
+	stop  func()                  // ends the coroutine while it has no task
+}
+
+func newCoroutine() *coroutine {
+	c := &coroutine{}
+	c.next, c.stop = iter.Pull(func(yield func(struct{}) bool) {
+		c.yield = yield
+		for c.run(); yield(struct{}{}); c.run() {
+		}
+	})
+	return c
+}
+
+// run runs a task to its end, or not at all in a dead process.
+func (c *coroutine) run() {
+	t := c.task
+	defer func() { t.ended = true }()
+	if !t.of.dead {
+		t.do()
+	}
 }
 
 // Wait implements env.World.
