@@ -3,7 +3,6 @@ package simulation
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -217,9 +216,4 @@ func (p *partner) check() {
 			}
 		}
 	}
-}
-
-// summary is a report in a few lines.
-func (r Report) summary() string {
-	return fmt.Sprintf("%d orders, %d calls, %d batches, %d turns, %d kills, %v", r.Orders, r.Calls, r.Batches, r.Turns, r.Kills, r.Lasted)
 }
