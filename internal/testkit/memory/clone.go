@@ -58,10 +58,24 @@ func deepen(v reflect.Value) {
 			v.Set(list)
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if t.Field(i).IsExported() {
-				deepen(v.Field(i))
-			}
+		for _, i := range deepFields(t) {
+			deepen(v.Field(i))
 		}
 	}
+}
+
+var deep sync.Map // types of structs to the fields that are not flat
+
+func deepFields(t reflect.Type) []int {
+	if known, ok := deep.Load(t); ok {
+		return known.([]int)
+	}
+	fields := []int{}
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() && !flat(f.Type) {
+			fields = append(fields, i)
+		}
+	}
+	deep.Store(t, fields)
+	return fields
 }
