@@ -1,6 +1,10 @@
 package simulation
 
-import "slices"
+import (
+	"slices"
+
+	"purveyor/internal/commerce"
+)
 
 // next has the statuses that an order may have after another one (SPEC, States; BEHAVIOUR,
 // Lifecycle). It is written from these pages, not from the code.
@@ -48,4 +52,43 @@ func atRest(status string) bool {
 		return true
 	}
 	return false
+}
+
+// expected is what an order of the story must look like, whatever its status (SPEC, Order;
+// BEHAVIOUR, Money and content).
+func (s *story) expected() (o orderJSON) {
+	o.ID, o.StoreID, o.Fulfillment, o.Dev = s.id, storeID(s.store), "pickup", s.mode == commerce.Test
+	if s.delivery {
+		o.Fulfillment = "delivery"
+	}
+	o.Items = []itemJSON{{productID(s.store, s.item), s.pieces, int64(price)}}
+	o.Subtotal = int64(price) * s.pieces
+	if s.paidHere { // on the items, rounded half up once per order
+		o.Tax = (o.Subtotal*taxRate(s.store) + 5000) / 10_000
+	} else {
+		o.ExternalID = s.name
+	}
+	o.Total, o.Refunded = o.Subtotal+o.Tax, s.refunded
+	return o
+}
+
+// orderJSON has the fields of an order that follow from what was asked for.
+type orderJSON struct {
+	ID          string     `json:"id"`
+	StoreID     string     `json:"store_id"`
+	ExternalID  string     `json:"external_order_id"`
+	Fulfillment string     `json:"fulfillment_type"`
+	Dev         bool       `json:"dev"`
+	Items       []itemJSON `json:"items"`
+	Fee         int64      `json:"delivery_fee"`
+	Subtotal    int64      `json:"subtotal"`
+	Tax         int64      `json:"tax_amount"`
+	Total       int64      `json:"total"`
+	Refunded    int64      `json:"refunded_total"`
+}
+
+type itemJSON struct {
+	ProductID string `json:"product_id"`
+	Quantity  int64  `json:"quantity"`
+	Price     int64  `json:"price"`
 }

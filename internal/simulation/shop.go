@@ -21,9 +21,14 @@ const (
 	scarce   = 40 // pieces of each third product
 	price    = commerce.Cents(925)
 	limit    = 6000 // requests of a partner in a minute
+
+	hastyLimit = 30 // of the one that makes more
 )
 
 func storeID(n int) string { return fmt.Sprint("sto_", n+1) }
+
+// taxRate is in basis points.
+func taxRate(store int) int64 { return int64(800 * store) }
 
 func productID(store, n int) string { return fmt.Sprintf("prd_%d_%d", store+1, n) }
 
@@ -50,7 +55,9 @@ func (w *world) openShop() {
 		err = errors.Join(err, admitted)
 		w.partners = append(w.partners, p)
 	}
-	if err != nil {
+	w.hasty = newPartner(w, len(w.partners), "hasty")
+	_, admitted := commit.Do(context.Background(), c, fixture.Admit(commerce.Partner{ID: w.hasty.id, Name: "hasty", RateLimit: hastyLimit}))
+	if err = errors.Join(err, admitted); err != nil {
 		w.broke("the shop could not be opened: %v", err)
 	}
 }
@@ -61,7 +68,7 @@ func catalog() command.ImportCatalog {
 		hold := int64(5 * s) // the second store holds goods while customers pay
 		c.Stores = append(c.Stores, command.ImportStore{ID: storeID(s), Name: fmt.Sprint("Store ", s+1), Address: new("1 Main St"), City: new("Albany"),
 			State: new("NY"), ZipCode: new("12207"), Lat: &fixture.StoreAt.Lat, Lng: &fixture.StoreAt.Lng, Email: new(fixture.StoreEmail),
-			Phone: new(fixture.StorePhone), HoldMinutes: &hold, TaxRateBps: new(int64(s * 800))})
+			Phone: new(fixture.StorePhone), HoldMinutes: &hold, TaxRateBps: new(taxRate(s))})
 		for n := range products {
 			c.Products = append(c.Products, command.ImportProduct{ID: productID(s, n), Name: fmt.Sprint("Rye ", n), StoreID: storeID(s),
 				CategoryID: new(fixture.CategoryID), PriceCents: new(price), Quantity: new(opening(n))})

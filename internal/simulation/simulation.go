@@ -53,7 +53,7 @@ func Run(o Options) Report {
 	o.Processes, o.Hours, o.Orders = cmp.Or(o.Processes, 3), cmp.Or(o.Hours, 24), cmp.Or(o.Orders, 10_000)
 	s, h := sim.New(o.Seed), newHistory(o.History)
 	s.TraceTo(h)
-	w := &world{Options: o, sim: s, report: Report{Faults: map[string]int{}}, stories: map[string]*story{}}
+	w := &world{Options: o, sim: s, report: Report{Faults: map[string]int{}}, stories: map[string]*story{}, added: map[string]int64{}}
 	s.Run(func(e env.Env) {
 		began := e.Now()
 		w.env = e
@@ -76,8 +76,10 @@ func (w *world) play() {
 	w.env.Go(w.operate)
 	w.env.Go(w.attend)
 	w.env.Go(w.intrude)
+	w.env.Go(w.hurry)
 	for _, p := range w.partners {
 		w.env.Go(p.follow)
+		w.env.Go(p.restock)
 	}
 	w.street()
 	w.faulty, w.open = false, false

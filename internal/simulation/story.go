@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -29,9 +30,10 @@ type story struct {
 	line2    string // of the address, by which the sandbox misbehaves
 	page     string // on which the customer pays
 
-	id     string
-	status string // that was seen last
-	steps  int    // for idempotency keys
+	id       string
+	status   string // that was seen last
+	refunded int64  // cents that were given back
+	steps    int    // for idempotency keys
 }
 
 // fate is how a story goes.
@@ -93,10 +95,10 @@ func (s *story) run() {
 		return
 	}
 	if s.paidHere && s.fate == refundsPart {
-		s.refund(`{"amount_cents": 100, "reason": "it was stale"}`)
+		s.refund(100)
 	}
 	if s.paidHere && s.fate >= refundsPart {
-		s.refund(`{"reason": "it was stale"}`)
+		s.refund(0)
 	}
 }
 
@@ -137,6 +139,7 @@ func (s *story) place() bool {
 	if s.paidHere {
 		s.status, s.page = "pending_payment", strings.TrimPrefix(made.URL, publicURL)
 	}
+	s.read()
 	return true
 }
 
@@ -236,12 +239,41 @@ func (s *story) cancel() {
 	s.ping()
 }
 
-func (s *story) refund(body string) {
-	status, answer := s.keyed("/v1/orders/"+s.id+"/refund", body)
-	if status != http.StatusOK {
-		s.broke("refund was answered %d %s", status, answer)
+// refund gives money back: some cents, or 0: the rest.
+func (s *story) refund(cents int64) {
+	total := s.expected().Total
+	body, rest := `{"reason": "it was stale"}`, total-s.refunded
+	if cents > 0 {
+		body, rest = fmt.Sprintf(`{"amount_cents": %d, "reason": "it was stale"}`, cents), cents
 	}
-	s.ping()
+	s.refunded += rest
+	want := "picked_up"
+	if s.delivery {
+		want = "delivered"
+	}
+	if s.refunded == total {
+		want = "refunded"
+	}
+	var done struct {
+		Amount int64  `json:"amount_refunded_cents"`
+		Total  int64  `json:"total_refunded_cents"`
+		Status string `json:"status"`
+	}
+	status, answer := s.keyed("/v1/orders/"+s.id+"/refund", body)
+	if err := json.Unmarshal([]byte(answer), &done); err != nil || status != http.StatusOK || done.Amount != rest || done.Total != s.refunded || done.Status != want {
+		s.broke("a refund of %d cents was answered %d %s", rest, status, answer)
+	}
+	s.see(want, "the answer of refund")
+	s.read()
+}
+
+// read reads the order, and compares it with what was asked for.
+func (s *story) read() {
+	var got struct{ Order orderJSON }
+	status, answer := s.p.call(request{mode: s.mode, method: http.MethodGet, path: "/v1/orders/" + s.id})
+	if err := json.Unmarshal([]byte(answer), &got); err != nil || status != http.StatusOK || !reflect.DeepEqual(got.Order, s.expected()) {
+		s.broke("the order was to be %s, and a read of it was answered %d %s", told(s.expected()), status, answer)
+	}
 }
 
 // ping reads the order's status.

@@ -48,6 +48,8 @@ type world struct {
 	awayTill time.Time // the database is away until then
 
 	partners []*partner
+	hasty    *partner
+	added    map[string]int64  // pieces of a product that partners have added, by its id
 	stories  map[string]*story // by the id of their order
 	told     []*story          // the same, in the order in which the orders were made
 	stamp    commerce.Millis   // of the newest batch
