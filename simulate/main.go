@@ -2,6 +2,7 @@
 // be. One seed gives one history:
 //
 //	go run ./simulate -seed 1 -processes 3 -hours 24 -orders 10000
+//	go run ./simulate -hunt 10m -hours 3 -orders 300
 package main
 
 import (
@@ -28,13 +29,24 @@ func main() {
 	flag.BoolVar(&o.Rows, "rows", false, "write every row that changes to the history, too")
 	history := flag.String("history", "", "the file to write the history to")
 	profile := flag.String("cpuprofile", "", "the file to write a profile to")
+	within := flag.Duration("hunt", 0, "play one seed after another on all cores for this long")
+	smaller := flag.Bool("shrink", false, "look for a shorter history of the seed that fails, and tell its story")
 	flag.Parse()
 	debug.SetGCPercent(400)
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // faults fill it
+	if *within > 0 {
+		if !hunt(o, *within) {
+			os.Exit(1)
+		}
+		return
+	}
 	ok, err := run(o, *history, *profile)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "simulate:", err)
 		os.Exit(2)
+	}
+	if !ok && *smaller {
+		tell(shrink(o))
 	}
 	if !ok {
 		os.Exit(1)
@@ -83,6 +95,6 @@ func print(o simulation.Options, r simulation.Report, took time.Duration) {
 		fmt.Println("BROKEN:", what)
 	}
 	if r.Breaks > 0 {
-		fmt.Printf("%d things are broken. To play it again:\n\tgo run ./simulate -seed %d -processes %d -hours %d -orders %d\n", r.Breaks, o.Seed, o.Processes, o.Hours, o.Orders)
+		fmt.Printf("%d things are broken. To play it again:\n\t%s\n", r.Breaks, command(o))
 	}
 }

@@ -90,7 +90,7 @@ func (w *world) checkStock() {
 	left, held := map[string]int64{}, map[string]int64{}
 	for s := range stores {
 		for n := range products {
-			left[productID(s, n)] = opening(n) + w.added[productID(s, n)]
+			left[productID(s, n)] = w.opening(n) + w.added[productID(s, n)]
 		}
 	}
 	for _, o := range w.db.Orders() {

@@ -18,7 +18,6 @@ const (
 	stores   = 2
 	products = 30 // of each store
 	quantity = 1_000_000
-	scarce   = 40 // pieces of each third product
 	price    = commerce.Cents(925)
 	limit    = 6000 // requests of a partner in a minute
 
@@ -32,10 +31,13 @@ func taxRate(store int) int64 { return int64(800 * store) }
 
 func productID(store, n int) string { return fmt.Sprintf("prd_%d_%d", store+1, n) }
 
+// scarce reports whether there are fewer pieces of a product than customers want.
+func scarce(n int) bool { return n%3 == 2 }
+
 // opening is how many pieces of a product there are at first.
-func opening(n int) int64 {
-	if n%3 == 2 {
-		return scarce
+func (w *world) opening(n int) int64 {
+	if scarce(n) {
+		return int64(2 + w.Orders/(stores*products))
 	}
 	return quantity
 }
@@ -47,7 +49,7 @@ func (w *world) openShop() {
 	w.reader = engine.Reader()
 	c := commit.New(engine, commit.Options{Env: w.env, EncodeEvent: wire.Encoder{}.EventData})
 	defer c.Close()
-	_, err := commit.Do(context.Background(), c, catalog())
+	_, err := commit.Do(context.Background(), c, w.catalog())
 	for n, name := range []string{"north", "south"} {
 		p := newPartner(w, n, name)
 		_, admitted := commit.Do(context.Background(), c, fixture.Admit(commerce.Partner{ID: p.id, Name: name, RateLimit: limit,
@@ -62,7 +64,7 @@ func (w *world) openShop() {
 	}
 }
 
-func catalog() command.ImportCatalog {
+func (w *world) catalog() command.ImportCatalog {
 	c := command.ImportCatalog{Categories: []command.ImportCategory{{ID: fixture.CategoryID, Name: "Bread"}}}
 	for s := range stores {
 		hold := int64(5 * s) // the second store holds goods while customers pay
@@ -71,7 +73,7 @@ func catalog() command.ImportCatalog {
 			Phone: new(fixture.StorePhone), HoldMinutes: &hold, TaxRateBps: new(taxRate(s))})
 		for n := range products {
 			c.Products = append(c.Products, command.ImportProduct{ID: productID(s, n), Name: fmt.Sprint("Rye ", n), StoreID: storeID(s),
-				CategoryID: new(fixture.CategoryID), PriceCents: new(price), Quantity: new(opening(n))})
+				CategoryID: new(fixture.CategoryID), PriceCents: new(price), Quantity: new(w.opening(n))})
 		}
 	}
 	return c

@@ -119,7 +119,7 @@ func (s *story) place() bool {
 			storeID(s.store), productID(s.store, s.item), s.pieces, s.email, where)
 	}
 	status, answer := s.keyed(path, body)
-	if status == http.StatusConflict && s.scarce() && strings.Contains(answer, "insufficient_stock") {
+	if status == http.StatusConflict && scarce(s.item) && strings.Contains(answer, "insufficient_stock") {
 		return false
 	}
 	var made struct {
@@ -143,8 +143,6 @@ func (s *story) place() bool {
 	return true
 }
 
-func (s *story) scarce() bool { return opening(s.item) == scarce }
-
 // look is what a customer sees before an order.
 func (s *story) look() {
 	if s.w.lot(4) > 0 {
@@ -152,7 +150,7 @@ func (s *story) look() {
 	}
 	status, answer := s.p.call(request{mode: s.mode, method: http.MethodPost, path: "/v1/products/availability",
 		body: fmt.Sprintf(`{"store_id": %q, "items": [{"product_id": %q, "quantity": %d}]}`, storeID(s.store), productID(s.store, s.item), s.pieces)})
-	if status != http.StatusOK || !s.scarce() && !strings.Contains(answer, `"all_available":true`) {
+	if status != http.StatusOK || !scarce(s.item) && !strings.Contains(answer, `"all_available":true`) {
 		s.broke("availability was answered %d %s", status, answer)
 	}
 }
@@ -214,7 +212,7 @@ func (s *story) advance(act, to string) bool {
 	} else {
 		status, answer = s.p.call(request{mode: s.mode, method: http.MethodPost, path: "/v1/orders/" + s.id + "/" + act})
 	}
-	if status == http.StatusConflict && s.scarce() && strings.Contains(answer, "insufficient_stock") {
+	if status == http.StatusConflict && scarce(s.item) && strings.Contains(answer, "insufficient_stock") {
 		s.cancel()
 		return false
 	}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"purveyor/internal/simulation"
+)
+
+// hunt plays one seed after another on all cores, from o.Seed on, until the time is over. It
+// reports whether nothing was wrong.
+func hunt(o simulation.Options, within time.Duration) bool {
+	var (
+		mu     sync.Mutex // guards what follows, and the output
+		next   = o.Seed
+		played int
+		orders int
+		failed []uint64
+		all    sync.WaitGroup
+	)
+	began := time.Now()
+	take := func() (seed uint64) {
+		mu.Lock()
+		defer mu.Unlock()
+		seed, next = next, next+1
+		return seed
+	}
+	for range runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for time.Since(began) < within {
+				o := o
+				o.Seed = take()
+				r := simulation.Run(o)
+				mu.Lock()
+				played, orders = played+1, orders+r.Orders
+				if r.Breaks > 0 {
+					failed = append(failed, o.Seed)
+					fmt.Printf("seed %d, after %v: %d things are broken, first\n%s\n", o.Seed, time.Since(began).Round(time.Second), r.Breaks, r.Broken[0])
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	fmt.Printf("%d seeds with %d orders in %v; %d failed\n", played, orders, time.Since(began).Round(time.Second), len(failed))
+	if len(failed) > 0 {
+		o.Seed = failed[0]
+		tell(shrink(o))
+	}
+	return len(failed) == 0
+}
