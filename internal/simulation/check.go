@@ -115,7 +115,7 @@ func (w *world) checkStock() {
 }
 
 // checkOrders: each order is where its story left it, its money is right, one courier brought
-// it, and if somebody must move it on, somebody is told.
+// it, and an order that waits for the merchant has a reason in the list of attention.
 func (w *world) checkOrders() {
 	ctx, brought := context.Background(), w.deliveries()
 	orders := w.db.Orders()

@@ -26,7 +26,7 @@ var next = map[string][]string{
 }
 
 // leads reports whether an order may come from one status to another, by several steps that
-// nobody has seen. Without requests for refunds and refunds that came back, nothing leads back.
+// its partner did not see. Without requests for refunds and refunds that came back, nothing leads back.
 func leads(from, to string) bool {
 	seen := []string{from}
 	for i := 0; i < len(seen); i++ {
@@ -45,7 +45,7 @@ func leads(from, to string) bool {
 	return false
 }
 
-// atRest reports whether nobody has to move an order with this status on.
+// atRest reports whether an order with this status waits for no staff, partner or provider.
 func atRest(status string) bool {
 	switch status {
 	case "pending_payment", "failed_payment", "delivered", "picked_up", "cancelled", "refunded":

@@ -64,7 +64,7 @@ func (w *world) staffAdvance(s *story, act string) (status int, answer string) {
 	return status, code
 }
 
-// attend has staff look at the orders that need somebody, each quarter of an hour.
+// attend has staff work through the list of attention, each quarter of an hour.
 func (w *world) attend() {
 	for w.open {
 		w.sleep(15 * time.Minute)
@@ -141,7 +141,7 @@ func (w *world) crashes() {
 	}
 }
 
-// intrude posts callbacks that nobody has signed. None of them may be taken.
+// intrude posts callbacks with a forged signature. The service must refuse all of them.
 func (w *world) intrude() {
 	for w.open {
 		w.sleep(w.between(5*time.Minute, 30*time.Minute))

@@ -20,7 +20,7 @@ type task struct {
 	at      [3]int            // its places in the lists
 }
 
-// signal takes a signal that the task waits for; -1: none of them is ready.
+// signal takes a signal that the task waits for; -1: no signal is ready.
 func (t *task) signal() int {
 	for n, signal := range t.signals {
 		select {
