@@ -10,8 +10,8 @@ import (
 )
 
 // hunt plays one seed after another on all cores, from o.Seed on, until the time is over. It
-// reports whether nothing was wrong.
-func hunt(o simulation.Options, within time.Duration) bool {
+// reports whether nothing was wrong. With first, it ends at the first seed that fails.
+func hunt(o simulation.Options, within time.Duration, first bool) bool {
 	var (
 		mu     sync.Mutex // guards what follows, and the output
 		next   = o.Seed
@@ -21,17 +21,19 @@ func hunt(o simulation.Options, within time.Duration) bool {
 		all    sync.WaitGroup
 	)
 	began := time.Now()
-	take := func() (seed uint64) {
+	take := func() (seed uint64, over bool) {
 		mu.Lock()
 		defer mu.Unlock()
 		seed, next = next, next+1
-		return seed
+		return seed, first && len(failed) > 0
 	}
 	for range runtime.GOMAXPROCS(0) {
 		all.Go(func() {
 			for time.Since(began) < within {
-				o := o
-				o.Seed = take()
+				o, over := o, false
+				if o.Seed, over = take(); over {
+					return
+				}
 				r := simulation.Run(o)
 				mu.Lock()
 				played, orders = played+1, orders+r.Orders
@@ -45,7 +47,7 @@ func hunt(o simulation.Options, within time.Duration) bool {
 	}
 	all.Wait()
 	fmt.Printf("%d seeds with %d orders in %v; %d failed\n", played, orders, time.Since(began).Round(time.Second), len(failed))
-	if len(failed) > 0 {
+	if len(failed) > 0 && !first {
 		o.Seed = failed[0]
 		tell(shrink(o))
 	}

@@ -30,12 +30,13 @@ func main() {
 	history := flag.String("history", "", "the file to write the history to")
 	profile := flag.String("cpuprofile", "", "the file to write a profile to")
 	within := flag.Duration("hunt", 0, "play one seed after another on all cores for this long")
+	first := flag.Bool("first", false, "end the hunt at the first seed that fails")
 	smaller := flag.Bool("shrink", false, "look for a shorter history of the seed that fails, and tell its story")
 	flag.Parse()
 	debug.SetGCPercent(400)
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // faults fill it
 	if *within > 0 {
-		if !hunt(o, *within) {
+		if !hunt(o, *within, *first) {
 			os.Exit(1)
 		}
 		return

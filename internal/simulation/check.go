@@ -181,6 +181,9 @@ func (w *world) checkMoney(ctx context.Context, o commerce.Order) {
 	account.Entries, errs[0] = w.reader.Ledger(ctx, o.Key())
 	account.Refunds, errs[1] = w.reader.Refunds(ctx, o.Key())
 	account.Attention, errs[2] = w.reader.Attention(ctx, o.Key())
+	if owed := paid.CapturedCents - paid.RefundedCents; owed > 0 && o.Status == commerce.Cancelled && len(account.Attention) == 0 {
+		w.broke("%d cents of order %s, which is cancelled, were kept, and the merchant was not told", owed, o.ID)
+	}
 	if faults := account.Faults(); len(faults) > 0 || errs != [3]error{} {
 		w.broke("the money of order %s: %v, %v", o.ID, faults, errs)
 	}

@@ -18,9 +18,10 @@ type partner struct {
 	w       *world
 	n       int
 	id, url string
-	// suspended: its calls are refused; until is when this was last so.
-	suspended bool
-	until     time.Time
+	// suspended: its calls may be refused; until is when this was last so. From shut on, they
+	// have to be; zero: they have not.
+	suspended   bool
+	until, shut time.Time
 
 	answers []answered
 	heard   map[string]string // the bodies of webhooks, by event
@@ -102,9 +103,12 @@ func (p *partner) try(r request) (status int, answer string) {
 	if strings.HasPrefix(r.path, "/sandbox/") {
 		sent.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	recorded := httptest.NewRecorder()
+	began, recorded := w.env.Now(), httptest.NewRecorder()
 	if w.inside(func(v *server) { v.handler.ServeHTTP(recorded, sent) }) {
 		status, answer = recorded.Code, recorded.Body.String()
+	}
+	if status/100 == 2 && !p.shut.IsZero() && began.After(p.shut) && !strings.HasPrefix(r.path, "/sandbox/") {
+		w.broke("%s is suspended, and %s %s was answered %d %s", p.id, r.method, r.path, status, answer)
 	}
 	w.report.Calls++
 	w.sim.Tracef("%s: %s %s %q: %d %s", p.id, r.method, r.path, r.key, status, answer)

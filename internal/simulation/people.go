@@ -108,7 +108,9 @@ func (w *world) operate() {
 		p := w.partners[w.lot(len(w.partners))]
 		p.suspended = true
 		w.suspend(p, true)
+		p.shut = w.env.Now().Add(5 * time.Second)
 		w.sleep(w.between(time.Minute, 20*time.Minute))
+		p.shut = time.Time{}
 		w.suspend(p, false)
 		p.suspended, p.until = false, w.env.Now()
 	}

@@ -163,6 +163,7 @@ func (s *story) pay() bool {
 		return false
 	case cancelsUnpaid:
 		s.cancel()
+		s.p.call(request{method: http.MethodPost, path: s.page, body: "outcome=pay", mode: s.mode}) // it may be too late
 		return false
 	}
 	if s.w.lot(10) == 0 {
