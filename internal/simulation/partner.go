@@ -74,14 +74,20 @@ func (p *partner) again(status int, answer string) bool {
 // call makes a request, of any process, until it has a final answer. The partner asks
 // again when a process dies, or does not answer within 30 s.
 func (p *partner) call(r request) (status int, answer string) {
-	for pause := time.Second; ; pause = min(2*pause, time.Minute) {
-		status, answer = p.try(r)
-		if !p.again(status, answer) {
+	pause := time.Second
+	for range mostTries {
+		if status, answer = p.try(r); !p.again(status, answer) {
 			return status, answer
 		}
 		p.w.sleep(p.w.between(pause/2, pause))
+		pause = min(2*pause, time.Minute)
 	}
+	p.w.broke("%s: %s %s is never answered, but with %d %s", p.id, r.method, r.path, status, answer)
+	return status, answer
 }
+
+// mostTries is how often a call is repeated.
+const mostTries = 200
 
 // keyed makes a call under an idempotency key, which is repeated at the end.
 func (p *partner) keyed(r request) (status int, answer string) {

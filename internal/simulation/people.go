@@ -11,6 +11,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/service"
+	"purveyor/internal/storage"
 )
 
 var (
@@ -22,7 +23,7 @@ var (
 // the code that an API would answer with. A refusal after a try without an answer may mean
 // that this try was successful.
 func (w *world) act(what string, do func(context.Context, *service.Service) error) (status int, code string, again bool) {
-	for {
+	for range mostTries {
 		var err error
 		answered := w.inside(func(v *server) { err = do(context.Background(), v.uses) })
 		refusal, refused := errors.AsType[*commerce.Error](err)
@@ -31,6 +32,8 @@ func (w *world) act(what string, do func(context.Context, *service.Service) erro
 			status, code = http.StatusOK, ""
 		case answered && refused:
 			status, code = http.StatusConflict, refusal.Code
+		case answered && errors.Is(err, storage.ErrNotFound):
+			status, code = http.StatusNotFound, "not_found"
 		default:
 			again = true
 			w.sleep(w.between(time.Second, 5*time.Second))
@@ -39,6 +42,8 @@ func (w *world) act(what string, do func(context.Context, *service.Service) erro
 		w.sim.Tracef("people: %s: %d %s", what, status, code)
 		return status, code, again
 	}
+	w.broke("%s is never answered", what)
+	return 0, "", again
 }
 
 // staffAdvance has staff move an order on.
@@ -107,12 +112,27 @@ func (w *world) operate() {
 		}
 		p := w.partners[w.lot(len(w.partners))]
 		p.suspended = true
+		w.retryDead()
 		w.suspend(p, true)
 		p.shut = w.env.Now().Add(5 * time.Second)
 		w.sleep(w.between(time.Minute, 20*time.Minute))
 		p.shut = time.Time{}
 		w.suspend(p, false)
 		p.suspended, p.until = false, w.env.Now()
+	}
+}
+
+// retryDead has the jobs tried again that have no tries left.
+func (w *world) retryDead() {
+	list, err := w.reader.Jobs(context.Background(), storage.JobFilter{State: commerce.JobDead, Limit: 20})
+	if err != nil {
+		w.broke("dead jobs could not be read: %v", err)
+	}
+	for _, job := range list {
+		w.act("retry "+job.ID, func(ctx context.Context, uses *service.Service) error {
+			_, err := uses.RetryJob(ctx, operator, job)
+			return err
+		})
 	}
 }
 
@@ -124,22 +144,6 @@ func (w *world) suspend(p *partner, suspended bool) {
 	})
 	if status != http.StatusOK {
 		w.broke("a partner could not be suspended, or not any more: %s", code)
-	}
-}
-
-// crashes kills a process now and then and starts another, and takes the database away.
-func (w *world) crashes() {
-	for w.faulty {
-		w.sleep(w.between(time.Minute, 20*time.Minute))
-		if w.lot(4) == 0 {
-			w.report.Faults["the database went away"]++
-			w.awayTill = w.env.Now().Add(w.between(100*time.Millisecond, 20*time.Second))
-			w.sim.Tracef("the database is away until %s", w.awayTill.Format("15:04:05.000"))
-			continue
-		}
-		w.kill(w.lot(len(w.servers)))
-		w.sleep(w.between(0, 3*time.Second))
-		w.serve()
 	}
 }
 

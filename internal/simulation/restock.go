@@ -49,7 +49,9 @@ func (w *world) hurry() {
 			status, answer := w.hasty.try(request{mode: commerce.Live, method: http.MethodGet, path: "/v1/health"})
 			minute := began.Truncate(time.Minute)
 			inside := began.Sub(minute) > time.Second && w.env.Now().Before(minute.Add(59*time.Second))
-			if status == http.StatusOK && inside {
+			if w.skewed > 0 { // minutes are not the same for all processes
+				clear(through)
+			} else if status == http.StatusOK && inside {
 				if through[minute]++; through[minute] > hastyLimit {
 					w.broke("%d calls of %s in a minute were let through: %s", through[minute], w.hasty.id, answer)
 				}

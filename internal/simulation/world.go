@@ -46,6 +46,7 @@ type world struct {
 	faulty   bool      // calls and saves fail now and then
 	open     bool      // orders come
 	awayTill time.Time // the database is away until then
+	skewed   int       // processes whose clocks are far from right
 
 	partners []*partner
 	hasty    *partner

@@ -110,6 +110,9 @@ func (s *Sim) draw() (t *task, got int) {
 		first -= len(s.ready.all)
 		for i := range s.waiting.all {
 			t := s.waiting.all[(first+i)%len(s.waiting.all)]
+			if t.of.stoppedTill.After(s.now) {
+				continue
+			}
 			if got = t.signal(); got >= 0 {
 				return t, got
 			}
@@ -120,6 +123,11 @@ func (s *Sim) draw() (t *task, got int) {
 		first %= len(s.ready.all)
 	}
 	t = s.ready.all[first]
+	if till := t.of.stoppedTill; till.After(s.now) {
+		s.ready.drop(t)
+		s.alarms.push(alarm{at: till, task: t, wait: t.waits})
+		return s.draw()
+	}
 	return t, t.signal()
 }
 
@@ -213,6 +221,8 @@ type Process struct {
 	dead bool
 	died chan struct{}
 	skew time.Duration
+
+	stoppedTill time.Time
 }
 
 // Process makes a process that has no task yet.
@@ -241,6 +251,12 @@ func (p *Process) Kill() {
 
 // Died is closed when the process is killed.
 func (p *Process) Died() <-chan struct{} { return p.died }
+
+// Stop lets no task of the process go on for a while, as a machine that is too busy does.
+func (p *Process) Stop(d time.Duration) {
+	p.stoppedTill = p.sim.now.Add(d)
+	p.sim.alarms.push(alarm{at: p.stoppedTill, fire: func() {}}) // its tasks are looked at then
+}
 
 // Skew sets how far the clock of the process is ahead of the world's.
 func (p *Process) Skew(ahead time.Duration) { p.skew = ahead }

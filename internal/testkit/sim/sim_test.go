@@ -89,3 +89,53 @@ func TestKill(t *testing.T) {
 		t.Error(log)
 	}
 }
+
+// TestStop: the tasks of a stopped process go on when it does, and not before.
+func TestStop(t *testing.T) {
+	s := New(1)
+	s.Run(func(e env.Env) {
+		p, signal := s.Process("p"), make(chan struct{})
+		began, woke, heard := e.Now(), time.Time{}, time.Time{}
+		p.Go(func() {
+			_ = p.Env().Sleep(context.Background(), time.Second)
+			woke = e.Now()
+		})
+		p.Go(func() {
+			p.Env().Await(signal)
+			heard = e.Now()
+		})
+		_ = e.Sleep(context.Background(), time.Millisecond)
+		p.Stop(time.Minute)
+		close(signal)
+		_ = e.Sleep(context.Background(), time.Hour)
+		for what, at := range map[string]time.Time{"it woke": woke, "it heard the signal": heard} {
+			if took := at.Sub(began); took < time.Minute || took > time.Minute+time.Second {
+				t.Errorf("%s after %v", what, took)
+			}
+		}
+	})
+}
+
+// TestSkew: the clock of a process is its own, and its deadlines follow it.
+func TestSkew(t *testing.T) {
+	s := New(1)
+	s.Run(func(e env.Env) {
+		p, done := s.Process("p"), make(chan struct{})
+		p.Skew(time.Hour)
+		began := e.Now()
+		p.Go(func() {
+			defer close(done)
+			inner := p.Env()
+			if ahead := inner.Now().Sub(e.Now()); ahead != time.Hour {
+				t.Errorf("the clock is %v ahead", ahead)
+			}
+			ctx, cancel := inner.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			_ = inner.Sleep(ctx, 2*time.Hour)
+		})
+		e.Await(done)
+		if took := e.Since(began); took < time.Minute || took > time.Minute+time.Second {
+			t.Errorf("a timeout of a minute took %v", took)
+		}
+	})
+}

@@ -1,0 +1,50 @@
+package simulation
+
+import "time"
+
+// crashes does to processes and the database what machines do now and then.
+func (w *world) crashes() {
+	for w.faulty {
+		w.sleep(w.between(time.Minute, 15*time.Minute))
+		n := w.lot(len(w.servers))
+		switch w.lot(6) {
+		case 0:
+			w.goAway(w.between(100*time.Millisecond, 20*time.Second))
+		case 1:
+			w.stop(n, w.between(time.Second, 50*time.Second))
+		case 2:
+			w.env.Go(func() { w.jump(n) })
+		default:
+			w.kill(n)
+			w.sleep(w.between(0, 3*time.Second))
+			w.serve()
+		}
+	}
+}
+
+// goAway takes the database away for a while.
+func (w *world) goAway(d time.Duration) {
+	w.report.Faults["the database went away"]++
+	w.sim.Tracef("the database is away for %v", d)
+	w.awayTill = w.env.Now().Add(d)
+}
+
+// stop lets a process do nothing for a while. Its leases may end meanwhile.
+func (w *world) stop(n int, d time.Duration) {
+	w.report.Faults["a process was stopped for a while"]++
+	w.sim.Tracef("%s is stopped for %v", w.servers[n].process.Name, d)
+	w.servers[n].process.Stop(d)
+}
+
+// jump sets the clock of a process ahead or back, and right again after a few minutes.
+func (w *world) jump(n int) {
+	p, ahead := w.servers[n].process, w.between(-25*time.Second, 25*time.Second)
+	w.report.Faults["a clock jumped"]++
+	w.sim.Tracef("the clock of %s jumps by %v", p.Name, ahead)
+	w.skewed++
+	p.Skew(ahead)
+	w.sleep(w.between(time.Minute, 5*time.Minute))
+	p.Skew(0)
+	w.skewed--
+	w.sim.Tracef("the clock of %s is right again", p.Name)
+}
