@@ -77,6 +77,7 @@ func (w *world) play() {
 	w.env.Go(w.attend)
 	w.env.Go(w.intrude)
 	w.env.Go(w.hurry)
+	w.env.Go(w.blunder)
 	for _, p := range w.partners {
 		w.env.Go(p.follow)
 		w.env.Go(p.restock)
