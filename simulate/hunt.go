@@ -9,6 +9,10 @@ import (
 	"purveyor/internal/simulation"
 )
 
+// calmEach: every so many seeds are played without faults. Then even what is repeated without
+// need is wrong.
+const calmEach = 4
+
 // hunt plays one seed after another on all cores, from o.Seed on, until the time is over. It
 // reports whether nothing was wrong. With first, it ends at the first seed that fails.
 func hunt(o simulation.Options, within time.Duration, first bool) bool {
@@ -17,7 +21,7 @@ func hunt(o simulation.Options, within time.Duration, first bool) bool {
 		next   = o.Seed
 		played int
 		orders int
-		failed []uint64
+		failed []simulation.Options
 		all    sync.WaitGroup
 	)
 	began := time.Now()
@@ -34,11 +38,12 @@ func hunt(o simulation.Options, within time.Duration, first bool) bool {
 				if o.Seed, over = take(); over {
 					return
 				}
+				o.Calm = o.Calm || o.Seed%calmEach == 0
 				r := simulation.Run(o)
 				mu.Lock()
 				played, orders = played+1, orders+r.Orders
 				if r.Breaks > 0 {
-					failed = append(failed, o.Seed)
+					failed = append(failed, o)
 					fmt.Printf("seed %d, after %v: %d things are broken, first\n%s\n", o.Seed, time.Since(began).Round(time.Second), r.Breaks, r.Broken[0])
 				}
 				mu.Unlock()
@@ -48,8 +53,7 @@ func hunt(o simulation.Options, within time.Duration, first bool) bool {
 	all.Wait()
 	fmt.Printf("%d seeds with %d orders in %v; %d failed\n", played, orders, time.Since(began).Round(time.Second), len(failed))
 	if len(failed) > 0 && !first {
-		o.Seed = failed[0]
-		tell(shrink(o))
+		tell(shrink(failed[0]))
 	}
 	return len(failed) == 0
 }

@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"purveyor/internal/env"
@@ -16,6 +17,9 @@ var errLost = errors.New("the connection was lost")
 // call makes a call of a provider, which now and then is not there, loses its
 // answer, or does what it was asked for after its caller has given up.
 func call[R any](ctx context.Context, w *world, e env.Env, what string, do func(context.Context) (R, error)) (r R, err error) {
+	if w.Calm {
+		w.onlyOnce(what)
+	}
 	switch {
 	case w.chance("a provider was unreachable", 40):
 		err = errLost
@@ -36,6 +40,18 @@ func call[R any](ctx context.Context, w *world, e env.Env, what string, do func(
 	}
 	w.sim.Tracef("call %s: %s, %v", what, told(r), err)
 	return r, err
+}
+
+// onlyOnce checks that a call was not made before. Without faults, no call but those that only
+// ask is repeated.
+func (w *world) onlyOnce(what string) {
+	if strings.HasPrefix(what, "quote ") || strings.HasPrefix(what, "get ") {
+		return
+	}
+	if w.called[what] {
+		w.broke("two jobs made the call %q, and nothing had failed", what)
+	}
+	w.called[what] = true
 }
 
 // processor takes payments.

@@ -45,15 +45,17 @@ type Report struct {
 	Breaks  int            // how many there were
 }
 
-// mostBroken is how many breaks a report has.
-const mostBroken = 20
+const (
+	mostBroken = 20   // breaks of a report
+	mostText   = 2000 // bytes of one
+)
 
 // Run plays the history of a seed.
 func Run(o Options) Report {
 	o.Processes, o.Hours, o.Orders = cmp.Or(o.Processes, 3), cmp.Or(o.Hours, 24), cmp.Or(o.Orders, 10_000)
 	s, h := sim.New(o.Seed), newHistory(o.History)
 	s.TraceTo(h)
-	w := &world{Options: o, sim: s, report: Report{Faults: map[string]int{}}, stories: map[string]*story{}, added: map[string]int64{}}
+	w := &world{Options: o, sim: s, report: Report{Faults: map[string]int{}}, stories: map[string]*story{}, added: map[string]int64{}, called: map[string]bool{}}
 	s.Run(func(e env.Env) {
 		began := e.Now()
 		w.env = e
@@ -123,6 +125,7 @@ func arrivals(lots *rand.Rand, n int, within time.Duration) (list []time.Duratio
 // broke records that something is as it must not be.
 func (w *world) broke(format string, args ...any) {
 	what := fmt.Sprintf(format, args...)
+	what = what[:min(len(what), mostText)]
 	w.sim.Tracef("BROKEN: %s", what)
 	if w.report.Breaks++; len(w.report.Broken) < mostBroken {
 		w.report.Broken = append(w.report.Broken, w.env.Now().Format("02 15:04:05.000 ")+what)

@@ -54,6 +54,7 @@ type world struct {
 	stories  map[string]*story // by the id of their order
 	told     []*story          // the same, in the order in which the orders were made
 	stamp    commerce.Millis   // of the newest batch
+	called   map[string]bool   // calls of providers, by what they are for
 	report   Report
 }
 

@@ -129,6 +129,9 @@ func (f fault) hunt(text string, within time.Duration) (found bool, err error) {
 		return false, nil
 	}
 	first, _, _ := strings.Cut(string(out), "\n\n")
+	if first == "" {
+		first = err.Error()
+	}
 	fmt.Printf("found      %s, after %v:\n%s\n", f.name, took, indented(first))
 	return true, nil
 }
