@@ -1,0 +1,35 @@
+package simulation
+
+import (
+	"fmt"
+	"testing"
+)
+
+// failed are the runs that once found a fault. Each has what it found.
+var failed = []struct {
+	Options
+	found string
+}{}
+
+// TestSeeds plays many short histories, and those again that once found a fault.
+func TestSeeds(t *testing.T) {
+	seeds := uint64(24)
+	if testing.Short() {
+		seeds = 2
+	}
+	list := make([]Options, 0, len(failed)+int(seeds))
+	for _, f := range failed {
+		list = append(list, f.Options)
+	}
+	for seed := range seeds {
+		list = append(list, Options{Seed: 1000 + seed, Hours: 1, Orders: 100, Calm: seed%4 == 0})
+	}
+	for _, o := range list {
+		t.Run(fmt.Sprint("seed ", o.Seed), func(t *testing.T) {
+			t.Parallel()
+			for _, what := range Run(o).Broken {
+				t.Error(what)
+			}
+		})
+	}
+}
