@@ -26,8 +26,8 @@ const (
 
 func storeID(n int) string { return fmt.Sprint("sto_", n+1) }
 
-// taxRate is in basis points.
-func taxRate(store int) int64 { return int64(800 * store) }
+// taxRate is in basis points. The tax of one product is no whole number of cents.
+func taxRate(store int) int64 { return int64(875 * store) }
 
 func productID(store, n int) string { return fmt.Sprintf("prd_%d_%d", store+1, n) }
 
