@@ -13,10 +13,10 @@ import (
 
 // TestOnlyTheProgramTakesTheWholeEngine: every package below internal takes the
 // small interfaces of storage that it uses. Whole engines and readers are for the
-// program, which opens them, and for the tests of engines.
+// program and the simulation, which open them, and for the tests of engines.
 func TestOnlyTheProgramTakesTheWholeEngine(t *testing.T) {
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() && (path == "storage" || path == "testkit") {
+		if err != nil || d.IsDir() && (path == "storage" || path == "testkit" || path == "simulation") {
 			return cmp.Or(err, fs.SkipDir)
 		}
 		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -97,7 +96,7 @@ func (w *world) play() {
 // street lets customers come, and returns when the stories of all orders are over.
 func (w *world) street() {
 	began, over := w.env.Now(), make(chan struct{}, w.Orders)
-	for n, after := range arrivals(w.sim.Lots(), w.Orders, time.Duration(w.Hours)*time.Hour) {
+	for n, after := range w.arrivals() {
 		_ = w.env.Sleep(context.Background(), w.env.Until(began.Add(after)))
 		w.env.Go(func() {
 			newStory(w, n).run()
@@ -110,13 +109,14 @@ func (w *world) street() {
 }
 
 // arrivals are the times at which customers come: half of them around the middle of the day.
-func arrivals(lots *rand.Rand, n int, within time.Duration) (list []time.Duration) {
-	for range n {
+func (w *world) arrivals() (list []time.Duration) {
+	lots := w.sim.Lots()
+	for range w.Orders {
 		at := lots.Float64()
 		if lots.IntN(2) == 0 {
 			at = (at + lots.Float64() + lots.Float64()) / 3
 		}
-		list = append(list, time.Duration(at*float64(within)))
+		list = append(list, time.Duration(at*float64(w.Hours)*float64(time.Hour)))
 	}
 	slices.Sort(list)
 	return list
