@@ -116,10 +116,7 @@ func (p *Process) Wait(d time.Duration, signals ...<-chan struct{}) int {
 	if t.of.dead {
 		runtime.Goexit()
 	}
-	t.signals = t.signals[:0]
-	for _, signal := range signals {
-		t.signals = append(t.signals, signal)
-	}
+	t.signals = append(t.signals[:0], signals...)
 	switch {
 	case d == 0:
 		s.ready.add(t)
