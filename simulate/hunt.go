@@ -39,7 +39,10 @@ func hunt(o simulation.Options, within time.Duration, first bool) bool {
 					return
 				}
 				o.Calm = o.Calm || o.Seed%calmEach == 0
-				r := simulation.Run(o)
+				r, err := play(o)
+				if err != nil {
+					r.Breaks, r.Broken = 1, []string{err.Error()}
+				}
 				mu.Lock()
 				played, orders = played+1, orders+r.Orders
 				if r.Breaks > 0 {

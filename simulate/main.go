@@ -26,6 +26,7 @@ func main() {
 	flag.IntVar(&o.Hours, "hours", 24, "in how many hours the orders come")
 	flag.IntVar(&o.Orders, "orders", 10_000, "how many customers come")
 	flag.BoolVar(&o.Calm, "calm", false, "nothing fails, and no process dies")
+	flag.StringVar(&o.Database, "engine", "memory", "where the rows are: memory; or, at true speed, sqlite, postgres, or the URL of an empty database")
 	flag.BoolVar(&o.Rows, "rows", false, "write every row that changes to the history, too")
 	history := flag.String("history", "", "the file to write the history to")
 	profile := flag.String("cpuprofile", "", "the file to write a profile to")
@@ -33,6 +34,9 @@ func main() {
 	first := flag.Bool("first", false, "end the hunt at the first seed that fails")
 	smaller := flag.Bool("shrink", false, "look for a shorter history of the seed that fails, and tell its story")
 	flag.Parse()
+	if o.Database == "memory" {
+		o.Database = ""
+	}
 	debug.SetGCPercent(400)
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // faults fill it
 	if *within > 0 {
@@ -74,7 +78,10 @@ func run(o simulation.Options, history, profile string) (ok bool, err error) {
 	}
 	defer pprof.StopCPUProfile()
 	began := time.Now()
-	r := simulation.Run(o)
+	r, err := play(o)
+	if err != nil {
+		return false, err
+	}
 	print(o, r, time.Since(began))
 	return r.Breaks == 0, nil
 }

@@ -18,7 +18,8 @@ func shrink(o simulation.Options) simulation.Options {
 	tries := 0
 	fails := func(o simulation.Options) bool {
 		tries++
-		return simulation.Run(o).Breaks > 0
+		r, err := play(o)
+		return err == nil && r.Breaks > 0
 	}
 	for smaller := true; smaller; {
 		smaller = false
@@ -48,8 +49,8 @@ var names = regexp.MustCompile(`ord_[0-9a-z_]+|story \d+|prd_\d+_\d+|evt_[0-9a-z
 func tell(o simulation.Options) {
 	var text bytes.Buffer
 	o.History = &text
-	r := simulation.Run(o)
-	if r.Breaks == 0 {
+	r, err := play(o)
+	if err != nil || r.Breaks == 0 {
 		return
 	}
 	name := names.FindString(r.Broken[0])
@@ -81,6 +82,9 @@ func shortened(line string) string {
 // command plays a history again.
 func command(o simulation.Options) string {
 	text := fmt.Sprintf("go run ./simulate -seed %d -processes %d -hours %d -orders %d", o.Seed, o.Processes, o.Hours, o.Orders)
+	if o.Database != "" {
+		text += " -engine " + o.Database
+	}
 	if o.Calm {
 		text += " -calm"
 	}

@@ -13,12 +13,12 @@ import (
 )
 
 // committed checks what a batch has changed.
-func (w *world) committed(b storage.Batch) {
+func (w *world) committed(b shakyBatch) {
 	w.report.Batches++
-	if b.Stamp() <= w.stamp {
-		w.broke("a batch has the stamp %d, and one before it %d", b.Stamp(), w.stamp)
+	if b.Stamp() <= b.after {
+		w.broke("a batch has the stamp %d, and one before it %d", b.Stamp(), b.after)
 	}
-	w.stamp = b.Stamp()
+	w.stamp = max(w.stamp, b.Stamp())
 	rows := b.Rows()
 	for i := range rows.Stock.Changed() {
 		if _, v, _ := rows.Stock.Change(i); v != nil && (v.Quantity < 0 || v.Held < 0) {

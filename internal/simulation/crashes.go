@@ -32,19 +32,19 @@ func (w *world) goAway(d time.Duration) {
 // stop lets a process do nothing for a while. Its leases may end meanwhile.
 func (w *world) stop(n int, d time.Duration) {
 	w.report.Faults["a process was stopped for a while"]++
-	w.sim.Tracef("%s is stopped for %v", w.servers[n].process.Name, d)
+	w.sim.Tracef("%s is stopped for %v", w.servers[n].name, d)
 	w.servers[n].process.Stop(d)
 }
 
 // jump sets the clock of a process ahead or back, and right again after a few minutes.
 func (w *world) jump(n int) {
-	p, ahead := w.servers[n].process, w.between(-25*time.Second, 25*time.Second)
+	name, p, ahead := w.servers[n].name, w.servers[n].process, w.between(-25*time.Second, 25*time.Second)
 	w.report.Faults["a clock jumped"]++
-	w.sim.Tracef("the clock of %s jumps by %v", p.Name, ahead)
+	w.sim.Tracef("the clock of %s jumps by %v", name, ahead)
 	w.skewed++
 	p.Skew(ahead)
 	w.sleep(w.between(time.Minute, 5*time.Minute))
 	p.Skew(0)
 	w.skewed--
-	w.sim.Tracef("the clock of %s is right again", p.Name)
+	w.sim.Tracef("the clock of %s is right again", name)
 }

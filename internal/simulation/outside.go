@@ -17,16 +17,15 @@ var errLost = errors.New("the connection was lost")
 // call makes a call of a provider, which now and then is not there, loses its
 // answer, or does what it was asked for after its caller has given up.
 func call[R any](ctx context.Context, w *world, e env.Env, what string, do func(context.Context) (R, error)) (r R, err error) {
-	if w.Calm {
-		w.onlyOnce(what)
-	}
-	switch {
-	case w.chance("a provider was unreachable", 40):
+	var fault providerFault
+	w.outside(func() { fault = w.providerFault(what) })
+	switch fault {
+	case unreachable:
 		err = errLost
-	case w.chance("the answer of a provider got lost", 40):
+	case answerLost:
 		_, _ = do(ctx)
 		err = errLost
-	case w.chance("a provider was late", 200):
+	case late:
 		e.Go(func() {
 			_ = e.Sleep(context.Background(), 20*time.Second)
 			_, _ = do(context.Background())
@@ -40,6 +39,31 @@ func call[R any](ctx context.Context, w *world, e env.Env, what string, do func(
 	}
 	w.sim.Tracef("call %s: %s, %v", what, told(r), err)
 	return r, err
+}
+
+// providerFault is what happens to a call of a provider.
+type providerFault int
+
+const (
+	noFault providerFault = iota
+	unreachable
+	answerLost
+	late
+)
+
+func (w *world) providerFault(what string) providerFault {
+	if w.Calm {
+		w.onlyOnce(what)
+	}
+	switch {
+	case w.chance("a provider was unreachable", 40):
+		return unreachable
+	case w.chance("the answer of a provider got lost", 40):
+		return answerLost
+	case w.chance("a provider was late", 200):
+		return late
+	}
+	return noFault
 }
 
 // onlyOnce checks that a call was not made before. Without faults, no call but those that only
@@ -112,7 +136,7 @@ type post struct {
 // Send implements effect.Sender.
 func (p post) Send(ctx context.Context, r webhook.Request) webhook.Result {
 	_, err := call(ctx, p.w, p.env, "webhook "+r.ID, func(context.Context) (int, error) {
-		p.w.partnerAt(r.URL).hear(r.ID, r.Body)
+		p.w.outside(func() { p.w.partnerAt(r.URL).hear(r.ID, r.Body) })
 		return 204, nil
 	})
 	if err != nil {

@@ -24,15 +24,18 @@ var (
 // that this try was successful.
 func (w *world) act(what string, do func(context.Context, *service.Service) error) (status int, code string, again bool) {
 	for range mostTries {
-		var err error
-		answered := w.inside(func(v *server) { err = do(context.Background(), v.uses) })
+		var got error
+		err := errLost
+		if w.inside(func(v *server) { got = do(context.Background(), v.uses) }) {
+			err = got
+		}
 		refusal, refused := errors.AsType[*commerce.Error](err)
 		switch {
-		case answered && err == nil:
+		case err == nil:
 			status, code = http.StatusOK, ""
-		case answered && refused:
+		case refused:
 			status, code = http.StatusConflict, refusal.Code
-		case answered && errors.Is(err, storage.ErrNotFound):
+		case errors.Is(err, storage.ErrNotFound):
 			status, code = http.StatusNotFound, "not_found"
 		default:
 			again = true

@@ -10,7 +10,6 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/testkit/fixture"
-	"purveyor/internal/testkit/memory"
 )
 
 // What the merchant has.
@@ -43,13 +42,15 @@ func (w *world) opening(n int) int64 {
 }
 
 // openShop makes a database with stores and partners.
-func (w *world) openShop() {
-	w.db = memory.New()
-	engine := w.db.Open(w.env, w.env.Now)
+func (w *world) openShop() error {
+	engine, err := w.openBase()
+	if err != nil {
+		return err
+	}
 	w.reader = engine.Reader()
 	c := commit.New(engine, commit.Options{Env: w.env, EncodeEvent: wire.Encoder{}.EventData})
 	defer c.Close()
-	_, err := commit.Do(context.Background(), c, w.catalog())
+	_, err = commit.Do(context.Background(), c, w.catalog())
 	for n, name := range []string{"north", "south"} {
 		p := newPartner(w, n, name)
 		_, admitted := commit.Do(context.Background(), c, fixture.Admit(commerce.Partner{ID: p.id, Name: name, RateLimit: limit,
@@ -59,9 +60,7 @@ func (w *world) openShop() {
 	}
 	w.hasty = newPartner(w, len(w.partners), "hasty")
 	_, admitted := commit.Do(context.Background(), c, fixture.Admit(commerce.Partner{ID: w.hasty.id, Name: "hasty", RateLimit: hastyLimit}))
-	if err = errors.Join(err, admitted); err != nil {
-		w.broke("the shop could not be opened: %v", err)
-	}
+	return errors.Join(err, admitted)
 }
 
 func (w *world) catalog() command.ImportCatalog {

@@ -7,7 +7,6 @@ package simulation
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -24,6 +23,10 @@ type Options struct {
 	Hours     int  // in which orders come; 24
 	Orders    int  // 10,000
 	Calm      bool // nothing fails, and no process dies
+	// Database is where the rows are, as --database takes it, and empty at first. Then
+	// processes run at true speed, and a seed has many histories. Empty: in memory, in a
+	// simulated world.
+	Database string
 	// History gets the history, line by line; nil: only its digest is made.
 	History io.Writer
 	// Rows adds every row that a batch changes to the history.
@@ -52,14 +55,21 @@ const (
 // Run plays the history of a seed.
 func Run(o Options) Report {
 	o.Processes, o.Hours, o.Orders = cmp.Or(o.Processes, 3), cmp.Or(o.Hours, 24), cmp.Or(o.Orders, 10_000)
-	s, h := sim.New(o.Seed), newHistory(o.History)
+	if OneProcess(o.Database) {
+		o.Processes = 1
+	}
+	s, h := o.stage(), newHistory(o.History)
 	s.TraceTo(h)
 	w := &world{Options: o, sim: s, report: Report{Faults: map[string]int{}}, stories: map[string]*story{}, added: map[string]int64{}, called: map[string]bool{}}
 	s.Run(func(e env.Env) {
 		began := e.Now()
 		w.env = e
-		w.openShop()
+		if err := w.openShop(); err != nil {
+			w.broke("the shop could not be opened: %v", err)
+			return
+		}
 		w.play()
+		w.closeShop()
 		w.report.Lasted = e.Since(began)
 	})
 	w.report.Digest, w.report.Turns, w.report.Orders = h.digest(), s.Turns(), len(w.stories)
@@ -97,7 +107,7 @@ func (w *world) play() {
 func (w *world) street() {
 	began, over := w.env.Now(), make(chan struct{}, w.Orders)
 	for n, after := range w.arrivals() {
-		_ = w.env.Sleep(context.Background(), w.env.Until(began.Add(after)))
+		w.sleep(w.env.Until(began.Add(after)))
 		w.env.Go(func() {
 			newStory(w, n).run()
 			over <- struct{}{}
@@ -110,7 +120,7 @@ func (w *world) street() {
 
 // arrivals are the times at which customers come: half of them around the middle of the day.
 func (w *world) arrivals() (list []time.Duration) {
-	lots := w.sim.Lots()
+	lots := sim.LotsOf(w.Seed, uint64(w.Orders))
 	for range w.Orders {
 		at := lots.Float64()
 		if lots.IntN(2) == 0 {

@@ -13,9 +13,10 @@ import (
 // shaky is storage whose calls take time, and fail now and then.
 type shaky struct {
 	storage.Engine
-	w    *world
-	env  env.Env
-	name string
+	w       *world
+	env     env.Env
+	process process
+	name    string
 }
 
 // Once in so many calls each fault of storage happens.
@@ -29,19 +30,31 @@ func (s *shaky) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batc
 	if err := s.w.pause(ctx, s.env, 2*time.Millisecond); err != nil {
 		return nil, err
 	}
-	if s.w.away() || s.w.chance("the database was away", rareSave) {
+	away, after := s.fails("the database was away", rareSave)
+	if away {
 		return nil, storage.ErrUnavailable
 	}
 	b, err := s.Engine.Load(ctx, needs...)
 	if err != nil {
 		return nil, err
 	}
-	return shakyBatch{b, s}, nil
+	if !s.w.parallel() {
+		after = s.w.stamp // there is one writer
+	}
+	return shakyBatch{b, s, after}, nil
+}
+
+// fails reports whether the database is away, or fails by chance. It also returns the newest
+// stamp that is known to be saved.
+func (s *shaky) fails(what string, rare int) (fails bool, stamp commerce.Millis) {
+	s.process.EndIfDead()
+	s.w.outside(func() { fails, stamp = s.w.away() || s.w.chance(what, rare), s.w.stamp })
+	return fails, stamp
 }
 
 // ClaimJobs implements storage.Queue.
 func (s *shaky) ClaimJobs(ctx context.Context, c storage.JobClaim) ([]commerce.Job, error) {
-	if s.w.away() || s.w.chance("a claim failed", rareClaim) {
+	if away, _ := s.fails("a claim failed", rareClaim); away {
 		return nil, storage.ErrUnavailable
 	}
 	list, err := s.Engine.ClaimJobs(ctx, c)
@@ -53,7 +66,8 @@ func (s *shaky) ClaimJobs(ctx context.Context, c storage.JobClaim) ([]commerce.J
 
 type shakyBatch struct {
 	storage.Batch
-	s *shaky
+	s     *shaky
+	after commerce.Millis // the newest stamp when it was loaded
 }
 
 // Save fails in each of the ways that a real one can.
@@ -61,6 +75,28 @@ func (b shakyBatch) Save(ctx context.Context) error {
 	w := b.s.w
 	defer b.Discard() // also when the process is killed meanwhile
 	_ = w.pause(context.Background(), b.s.env, 8*time.Millisecond)
+	var err error
+	w.outside(func() { err = b.lose() })
+	if err != nil {
+		return err
+	}
+	err = b.Batch.Save(ctx)
+	w.outside(func() { b.saved(err) })
+	if err != nil {
+		return err
+	}
+	_ = w.pause(context.Background(), b.s.env, time.Millisecond) // the answer is on its way
+	w.outside(func() {
+		if w.chance("the answer of a save got lost", rareSave) {
+			err = storage.ErrOutcomeUnknown
+		}
+	})
+	return err
+}
+
+// lose returns the error of a save that never comes to the database.
+func (b shakyBatch) lose() error {
+	w := b.s.w
 	switch {
 	case w.away():
 		return storage.ErrUnavailable
@@ -70,14 +106,19 @@ func (b shakyBatch) Save(ctx context.Context) error {
 		return storage.ErrOutcomeUnknown
 	}
 	w.traceCommit(b.s.name, b.Batch)
-	if err := b.Batch.Save(ctx); err != nil {
-		w.broke("%s: a batch was refused by the database: %v", b.s.name, err)
-		return err
-	}
-	w.committed(b.Batch)
-	_ = w.pause(context.Background(), b.s.env, time.Millisecond) // the answer is on its way
-	if w.chance("the answer of a save got lost", rareSave) {
-		return storage.ErrOutcomeUnknown
-	}
 	return nil
+}
+
+// saved looks at what came of a save. Batches that run beside each other may conflict.
+func (b shakyBatch) saved(err error) {
+	w := b.s.w
+	conflict := w.parallel() && (errors.Is(err, storage.ErrAgain) || errors.Is(err, storage.ErrLocked))
+	switch {
+	case err == nil:
+		w.committed(b)
+	case conflict:
+		w.report.Faults["two batches were in each other's way"]++
+	default:
+		w.broke("%s: a batch was refused by the database: %v", b.s.name, err)
+	}
 }

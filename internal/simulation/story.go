@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/testkit/sim"
 )
 
 // story is one order, from the customer's first look to its end. What happens in it is drawn
@@ -58,7 +59,7 @@ var (
 )
 
 func newStory(w *world, n int) *story {
-	lots := w.sim.Lots()
+	lots := sim.LotsOf(w.Seed, uint64(n))
 	s := &story{w: w, name: fmt.Sprint("story ", n), p: w.partners[lots.IntN(len(w.partners))], mode: commerce.Live,
 		store: lots.IntN(stores), item: lots.IntN(products), pieces: int64(1 + lots.IntN(3)),
 		delivery: lots.IntN(2) == 0, paidHere: lots.IntN(2) == 0, byStaff: lots.IntN(2) == 0}

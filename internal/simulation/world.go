@@ -24,8 +24,7 @@ import (
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
 	"purveyor/internal/sweep"
-	"purveyor/internal/testkit/memory"
-	"purveyor/internal/testkit/sim"
+	"purveyor/internal/testkit/parallel"
 	"purveyor/internal/web"
 )
 
@@ -37,9 +36,9 @@ const (
 // world is a database, the processes that serve it, and what is outside of them.
 type world struct {
 	Options
-	sim      *sim.Sim
+	sim      stage
 	env      env.Env // of all that are outside
-	db       *memory.Database
+	db       base
 	reader   storage.Reader
 	servers  []*server
 	started  int
@@ -60,7 +59,9 @@ type world struct {
 
 // server is one process.
 type server struct {
-	process *sim.Process
+	name    string
+	process process
+	engine  storage.Engine
 	handler http.Handler
 	uses    *service.Service
 }
@@ -68,15 +69,21 @@ type server struct {
 // serve starts a process, put together as cmd/purveyor does.
 func (w *world) serve() {
 	w.started++
-	p := w.sim.Process(fmt.Sprint("process ", w.started))
+	name := fmt.Sprint("process ", w.started)
+	p := w.sim.Process(name)
 	if w.faulty {
 		p.Skew(time.Duration(w.sim.Lots().IntN(400)-200) * time.Millisecond)
 	}
 	e := p.Env()
-	w.sim.Tracef("%s starts", p.Name)
-	engine := &shaky{Engine: w.db.Open(e, e.Now), w: w, env: e, name: p.Name}
+	w.sim.Tracef("%s starts", name)
+	runner := jobs.New(e, name)
+	opened, err := w.db.open(runner.Worker, e)
+	if err != nil {
+		w.broke("%s cannot open the database: %v", name, err)
+		return
+	}
+	engine := &shaky{Engine: opened, w: w, env: e, process: p, name: name}
 	reader := engine.Reader()
-	runner := jobs.New(e, p.Name)
 	committer := commit.New(engine, commit.Options{Env: e, Starter: runner, EncodeEvent: wire.Encoder{}.EventData})
 	objects := effect.NewObjects(e, reader, service.New(reader, engine, committer, service.Options{Env: e}), runner)
 	box, road := payment.NewSandbox(e, objects, publicURL), courier.NewSandbox(e, objects, publicURL)
@@ -93,7 +100,7 @@ func (w *world) serve() {
 		Processors: map[string]payment.Processor{sandboxes: processor{box, w, e}}, Fleet: fleet, Geocoder: geocode.Offline{},
 		Movers: map[string]sandbox.Mover{courier.SandboxObjects: road}, Post: callbacks.FromSandbox(sandbox.NewSigner(e, objects))})
 	partners := api.New(reader, engine, uses, api.Options{Env: e})
-	w.servers = append(w.servers, &server{p, routed(e, partners.Handler(), callbacks, box.Handler()), uses})
+	w.servers = append(w.servers, &server{name, p, opened, routed(e, partners.Handler(), callbacks, box.Handler()), uses})
 	beside(p, engine, uses)
 }
 
@@ -112,7 +119,7 @@ func routed(e env.Env, partners, callbacks, pages http.Handler) http.Handler {
 }
 
 // beside begins what a process does beside serving.
-func beside(p *sim.Process, store sweep.Store, uses *service.Service) {
+func beside(p process, store sweep.Store, uses *service.Service) {
 	ctx, e := context.Background(), p.Env()
 	p.Go(func() { sweep.Expired(ctx, e, store) })
 	p.Go(func() { sweep.Count(ctx, e, uses.CountReplies) })
@@ -123,15 +130,31 @@ func beside(p *sim.Process, store sweep.Store, uses *service.Service) {
 
 // kill ends a process where its goroutines wait.
 func (w *world) kill(n int) {
-	w.sim.Tracef("%s is killed", w.servers[n].process.Name)
+	w.sim.Tracef("%s is killed", w.servers[n].name)
 	w.report.Kills++
-	w.servers[n].process.Kill()
+	w.end(n)
+}
+
+// end ends a process, and closes what an operating system closes then.
+func (w *world) end(n int) {
+	v := w.servers[n]
+	v.process.Kill()
 	w.servers = slices.Delete(w.servers, n, n+1)
+	if !w.parallel() {
+		return
+	}
+	if w.env.Wait(time.Minute, v.process.Gone()) != 0 {
+		w.broke("%s does not end:%s", v.name, parallel.Stacks())
+		return
+	}
+	if err := v.engine.Close(); err != nil {
+		w.broke("the database of %s: %v", v.name, err)
+	}
 }
 
 // chance is true once in n times, while there are faults. It counts what happened then.
 func (w *world) chance(what string, n int) bool {
-	if !w.faulty || !w.sim.Chance(n) {
+	if !w.faulty || w.lot(n) > 0 {
 		return false
 	}
 	w.report.Faults[what]++
@@ -155,8 +178,17 @@ func (w *world) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(w.sim.Lots().Int64N(int64(most-least)))
 }
 
+// beat groups long waits of the outside at true speed: they end at its multiples, so that many
+// calls are made at once.
+const beat = 10 * time.Second
+
 // sleep is for all that are outside.
-func (w *world) sleep(d time.Duration) { _ = w.env.Sleep(context.Background(), d) }
+func (w *world) sleep(d time.Duration) {
+	if w.parallel() && d > beat {
+		d = w.env.Until(w.env.Now().Add(d + beat).Truncate(beat))
+	}
+	_ = w.env.Sleep(context.Background(), d)
+}
 
 // inside runs f in a process, as a call does. answered is false if the process died, or did
 // not answer in time: then f may go on.
