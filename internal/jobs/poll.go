@@ -20,6 +20,7 @@ func (r *Runner) Step() env.Next {
 	if r.tries.Err() != nil {
 		return env.Ended
 	}
+	r.setBack()
 	r.giveBack(r.tries)
 	return env.Next(r.look())
 }
@@ -63,10 +64,14 @@ func (r *Runner) pass(at commerce.Millis) (wait time.Duration, err error) {
 			r.busy = 0 // the next pass looks at all jobs
 		}
 	}()
-	for range commerce.JobSlots {
+	var classes []commerce.JobClass
+	var full []commerce.JobLane
+	for n, changed := 0, true; n < commerce.JobSlots; n++ {
 		slot := r.slot
 		r.slot = (r.slot + 1) % commerce.JobSlots
-		classes, full := r.wanted()
+		if changed { // most slots of a pass have nothing, and there are a thousand lanes
+			classes, full = r.wanted()
+		}
 		if len(classes) == 0 {
 			return wait, nil
 		}
@@ -80,6 +85,7 @@ func (r *Runner) pass(at commerce.Millis) (wait time.Duration, err error) {
 		if err != nil {
 			return idlePause, err
 		}
+		changed = len(jobs) > 0
 		switch taken := r.accept(jobs); {
 		case taken > 0 && len(jobs) == claimSize:
 			wait = 0
@@ -136,16 +142,30 @@ func (r *Runner) accept(jobs []commerce.Job) (taken int) {
 	return taken
 }
 
-// giveBack returns the jobs that this process does not get to, and those whose
-// lease may end before a try does.
-func (r *Runner) giveBack(ctx context.Context) {
+// staleEvery is how often all lanes are looked through for stale jobs. A try looks again at
+// its own.
+const staleEvery = time.Second
+
+// setBack takes stale jobs out of their lanes, to be given back.
+func (r *Runner) setBack() {
 	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := r.now()
+	if at >= r.looked && at < r.looked.Add(staleEvery) {
+		return
+	}
+	r.looked = at
 	for _, l := range r.lanes {
 		for len(l.queue) > 0 && r.stale(l.queue[0]) {
 			r.back = append(r.back, l.queue[0])
 			l.queue = l.queue[1:]
 		}
 	}
+}
+
+// giveBack returns the jobs that this process does not get to.
+func (r *Runner) giveBack(ctx context.Context) {
+	r.mu.Lock()
 	tasks := r.back
 	r.back = nil
 	r.mu.Unlock()

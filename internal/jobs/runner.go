@@ -106,9 +106,10 @@ type Runner struct {
 	pools    map[poolKey]*pool
 	lanes    map[commerce.JobLane]*lane
 	tasks    map[commerce.JobKey]*task
-	back     []*task // to be given back
-	slot     int64   // where the next pass begins
-	busy     int     // passes since the last pass that found nothing
+	back     []*task         // to be given back
+	slot     int64           // where the next pass begins
+	busy     int             // passes since the last pass that found nothing
+	looked   commerce.Millis // for stale jobs
 }
 
 // task is a job that is leased to this process.

@@ -292,11 +292,12 @@ func (s *story) ping() string {
 // reaches looks at the order until it has one of some statuses, or the time is over. It
 // returns its status.
 func (s *story) reaches(within time.Duration, wanted ...string) string {
-	for until := s.w.env.Now().Add(within); s.w.env.Now().Before(until); {
+	pause := 20 * time.Second
+	for until := s.w.env.Now().Add(within); s.w.env.Now().Before(until); pause = min(2*pause, 10*time.Minute) {
 		if slices.Contains(wanted, s.ping()) {
 			break
 		}
-		s.w.sleep(30 * time.Second)
+		s.w.sleep(pause)
 	}
 	return s.status
 }
