@@ -41,7 +41,7 @@ func hunt(o simulation.Options, within time.Duration, first bool) bool {
 				o.Calm = o.Calm || o.Seed%calmEach == 0
 				r, err := play(o)
 				if err != nil {
-					r.Breaks, r.Broken = 1, []string{err.Error()}
+					r.Breaks, r.Broken = 1, []simulation.Break{{At: time.Now(), What: err.Error()}}
 				}
 				mu.Lock()
 				played, orders = played+1, orders+r.Orders
@@ -56,7 +56,7 @@ func hunt(o simulation.Options, within time.Duration, first bool) bool {
 	all.Wait()
 	fmt.Printf("%d seeds with %d orders in %v; %d failed\n", played, orders, time.Since(began).Round(time.Second), len(failed))
 	if len(failed) > 0 && !first {
-		tell(shrink(failed[0]))
+		tellShrunk(failed[0])
 	}
 	return len(failed) == 0
 }

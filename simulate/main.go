@@ -3,9 +3,11 @@
 //
 //	go run ./simulate -seed 1 -processes 3 -hours 24 -orders 10000
 //	go run ./simulate -hunt 10m -hours 3 -orders 300
+//	go run ./simulate -seed 7 -shrink
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -14,6 +16,8 @@ import (
 	"runtime/debug"
 	"runtime/pprof"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"purveyor/internal/simulation"
@@ -27,6 +31,26 @@ func main() {
 	flag.IntVar(&o.Orders, "orders", 10_000, "how many customers come")
 	flag.BoolVar(&o.Calm, "calm", false, "nothing fails, and no process dies")
 	flag.StringVar(&o.Database, "engine", "memory", "where the rows are: memory; or, at true speed, sqlite, postgres, or the URL of an empty database")
+	flag.Uint64Var(&o.Luck, "luck", 0, "draws other faults for the same customers")
+	flag.Func("only", "the numbers of the stories that are played, as in 4,17; all by default", func(text string) (err error) {
+		for number := range strings.SplitSeq(text, ",") {
+			n, bad := strconv.Atoi(number)
+			o.Only, err = append(o.Only, n), errors.Join(err, bad)
+		}
+		return err
+	})
+	flag.Func("without", "the kinds of trouble that do not happen, as in kills,tags; of all: "+strings.Join(simulation.Troubles, ", "), func(text string) error {
+		if o.Without = strings.Split(text, ","); text == "all" {
+			o.Without = simulation.Troubles
+		}
+		for _, kind := range o.Without {
+			if !slices.Contains(simulation.Troubles, kind) {
+				return fmt.Errorf("%q is no kind of trouble", kind)
+			}
+		}
+		return nil
+	})
+	story := flag.Bool("tell", false, "tell the story of what breaks first")
 	flag.BoolVar(&o.Rows, "rows", false, "write every row that changes to the history, too")
 	history := flag.String("history", "", "the file to write the history to")
 	profile := flag.String("cpuprofile", "", "the file to write a profile to")
@@ -50,8 +74,11 @@ func main() {
 		fmt.Fprintln(os.Stderr, "simulate:", err)
 		os.Exit(2)
 	}
-	if !ok && *smaller {
-		tell(shrink(o))
+	switch {
+	case !ok && *smaller:
+		tellShrunk(o)
+	case !ok && *story && o.Database == "":
+		fmt.Print("\n", simulation.Tell(o))
 	}
 	if !ok {
 		os.Exit(1)

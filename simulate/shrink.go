@@ -1,82 +1,24 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"purveyor/internal/simulation"
 )
 
 // shrinkTries bounds how many histories are played to find a shorter one.
-const shrinkTries = 24
+const shrinkTries = 250
 
-// shrink looks for fewer customers, hours and processes with which a seed that fails still
-// does.
-func shrink(o simulation.Options) simulation.Options {
-	tries := 0
-	fails := func(o simulation.Options) bool {
-		tries++
-		r, err := play(o)
-		return err == nil && r.Breaks > 0
-	}
-	for smaller := true; smaller; {
-		smaller = false
-		for _, change := range []func(*simulation.Options){
-			func(o *simulation.Options) { o.Orders = max(1, o.Orders/4) },
-			func(o *simulation.Options) { o.Orders = max(1, o.Orders*2/3) },
-			func(o *simulation.Options) { o.Hours = max(1, o.Hours/2) },
-			func(o *simulation.Options) { o.Processes = 1 },
-			func(o *simulation.Options) { o.Calm = true },
-		} {
-			less := o
-			if change(&less); less != o && tries < shrinkTries && fails(less) {
-				o, smaller = less, true
-			}
-		}
-	}
-	return o
-}
-
-// mostLines is how much of a story is shown.
-const mostLines = 60
-
-var names = regexp.MustCompile(`ord_[0-9a-z_]+|story \d+|prd_\d+_\d+|evt_[0-9a-z]+`)
-
-// tell plays a history that fails again, and shows what happened to the order, the product or
-// the event that broke first.
-func tell(o simulation.Options) {
-	var text bytes.Buffer
-	o.History = &text
-	r, err := play(o)
-	if err != nil || r.Breaks == 0 {
+// tellShrunk looks for a short history that breaks as that of a seed, and tells its story.
+func tellShrunk(o simulation.Options) {
+	if o.Database != "" {
+		fmt.Println("A history at true speed differs each time, so it is neither made shorter nor told.")
 		return
 	}
-	name := names.FindString(r.Broken[0])
-	var lines []string
-	for line := range strings.SplitSeq(text.String(), "\n") {
-		if name != "" && strings.Contains(line, name) || strings.Contains(line, "BROKEN") || strings.Contains(line, " is killed") {
-			lines = append(lines, shortened(line))
-		}
-		if strings.Contains(line, "BROKEN") {
-			break
-		}
-	}
-	fmt.Printf("\nThe story of %s:\n", name)
-	for _, line := range lines[max(0, len(lines)-mostLines):] {
-		fmt.Println(line)
-	}
-	fmt.Println("\nTo play it again:\n\t" + command(o))
-}
-
-// shortened is a line that fits a screen.
-func shortened(line string) string {
-	const most = 240
-	if len(line) > most {
-		return line[:most] + "..."
-	}
-	return line
+	fmt.Printf("\nLooking for a shorter history of seed %d that breaks, too...\n", o.Seed)
+	o = simulation.Shrink(o, shrinkTries)
+	fmt.Printf("\n%s\nTo play it again:\n\t%s -tell\n", simulation.Tell(o), command(o))
 }
 
 // command plays a history again.
@@ -87,6 +29,19 @@ func command(o simulation.Options) string {
 	}
 	if o.Calm {
 		text += " -calm"
+	}
+	if o.Luck > 0 {
+		text += fmt.Sprint(" -luck ", o.Luck)
+	}
+	if len(o.Only) > 0 {
+		text += " -only " + strings.ReplaceAll(strings.Trim(fmt.Sprint(o.Only), "[]"), " ", ",")
+	}
+	switch len(o.Without) {
+	case 0:
+	case len(simulation.Troubles):
+		text += " -without all"
+	default:
+		text += " -without " + strings.Join(o.Without, ",")
 	}
 	return text
 }

@@ -6,15 +6,18 @@ import "time"
 func (w *world) crashes() {
 	for w.faulty {
 		w.sleep(w.between(time.Minute, 15*time.Minute))
-		n := w.lot(len(w.servers))
-		switch w.lot(6) {
-		case 0:
+		n, kind := w.lot(len(w.servers)), []string{outages, stops, clocks, kills, kills, kills}[w.lot(6)]
+		if !w.troubled(kind) {
+			continue
+		}
+		switch kind {
+		case outages:
 			w.goAway(w.between(100*time.Millisecond, 20*time.Second))
-		case 1:
+		case stops:
 			w.stop(n, w.between(time.Second, 50*time.Second))
-		case 2:
+		case clocks:
 			w.env.Go(func() { w.jump(n) })
-		default:
+		case kills:
 			w.kill(n)
 			w.sleep(w.between(0, 3*time.Second))
 			w.serve()
@@ -26,6 +29,7 @@ func (w *world) crashes() {
 func (w *world) goAway(d time.Duration) {
 	w.report.Faults["the database went away"]++
 	w.sim.Tracef("the database is away for %v", d)
+	w.sayToAll("The database is away for %v.", d)
 	w.awayTill = w.env.Now().Add(d)
 }
 
@@ -33,6 +37,7 @@ func (w *world) goAway(d time.Duration) {
 func (w *world) stop(n int, d time.Duration) {
 	w.report.Faults["a process was stopped for a while"]++
 	w.sim.Tracef("%s is stopped for %v", w.servers[n].name, d)
+	w.sayToAll("%s is stopped for %v.", w.servers[n].name, d)
 	w.servers[n].process.Stop(d)
 }
 
@@ -41,6 +46,7 @@ func (w *world) jump(n int) {
 	name, p, ahead := w.servers[n].name, w.servers[n].process, w.between(-25*time.Second, 25*time.Second)
 	w.report.Faults["a clock jumped"]++
 	w.sim.Tracef("the clock of %s jumps by %v", name, ahead)
+	w.sayToAll("The clock of %s jumps by %v.", name, ahead)
 	w.skewed++
 	p.Skew(ahead)
 	w.sleep(w.between(time.Minute, 5*time.Minute))

@@ -16,7 +16,7 @@ var errLost = errors.New("the connection was lost")
 
 // call makes a call of a provider, which now and then is not there, loses its
 // answer, or does what it was asked for after its caller has given up.
-func call[R any](ctx context.Context, w *world, e env.Env, what string, do func(context.Context) (R, error)) (r R, err error) {
+func call[R any](ctx context.Context, w *world, e env.Env, by, what string, do func(context.Context) (R, error)) (r R, err error) {
 	var fault providerFault
 	w.outside(func() { fault = w.providerFault(what) })
 	switch fault {
@@ -38,6 +38,7 @@ func call[R any](ctx context.Context, w *world, e env.Env, what string, do func(
 		}
 	}
 	w.sim.Tracef("call %s: %s, %v", what, told(r), err)
+	w.sayTry(by, what, err)
 	return r, err
 }
 
@@ -56,11 +57,11 @@ func (w *world) providerFault(what string) providerFault {
 		w.onlyOnce(what)
 	}
 	switch {
-	case w.chance("a provider was unreachable", 40):
+	case w.chance(providers, "a provider was unreachable", 40):
 		return unreachable
-	case w.chance("the answer of a provider got lost", 40):
+	case w.chance(providers, "the answer of a provider got lost", 40):
 		return answerLost
-	case w.chance("a provider was late", 200):
+	case w.chance(providers, "a provider was late", 200):
 		return late
 	}
 	return noFault
@@ -83,21 +84,22 @@ type processor struct {
 	*payment.Sandbox
 	w   *world
 	env env.Env
+	by  string // the process
 }
 
 // OpenSession implements payment.Processor.
 func (p processor) OpenSession(ctx context.Context, r payment.SessionRequest) (payment.Session, error) {
-	return call(ctx, p.w, p.env, "open session "+r.OrderID, func(ctx context.Context) (payment.Session, error) { return p.Sandbox.OpenSession(ctx, r) })
+	return call(ctx, p.w, p.env, p.by, "open session "+r.OrderID, func(ctx context.Context) (payment.Session, error) { return p.Sandbox.OpenSession(ctx, r) })
 }
 
 // ExpireSession implements payment.Processor.
 func (p processor) ExpireSession(ctx context.Context, id string) (payment.Session, error) {
-	return call(ctx, p.w, p.env, "expire session "+id, func(ctx context.Context) (payment.Session, error) { return p.Sandbox.ExpireSession(ctx, id) })
+	return call(ctx, p.w, p.env, p.by, "expire session "+id, func(ctx context.Context) (payment.Session, error) { return p.Sandbox.ExpireSession(ctx, id) })
 }
 
 // Refund implements payment.Processor.
 func (p processor) Refund(ctx context.Context, r payment.RefundRequest) (payment.Refund, error) {
-	return call(ctx, p.w, p.env, "refund "+r.ID, func(ctx context.Context) (payment.Refund, error) { return p.Sandbox.Refund(ctx, r) })
+	return call(ctx, p.w, p.env, p.by, "refund "+r.ID, func(ctx context.Context) (payment.Refund, error) { return p.Sandbox.Refund(ctx, r) })
 }
 
 // couriers bring orders.
@@ -105,37 +107,49 @@ type couriers struct {
 	*courier.Sandbox
 	w   *world
 	env env.Env
+	by  string // the process
 }
 
 // Quote implements courier.Provider.
 func (c couriers) Quote(ctx context.Context, r courier.QuoteRequest) (courier.Quote, error) {
-	return call(ctx, c.w, c.env, "quote "+r.Ref, func(ctx context.Context) (courier.Quote, error) { return c.Sandbox.Quote(ctx, r) })
+	return call(ctx, c.w, c.env, c.by, "quote "+r.Ref, func(ctx context.Context) (courier.Quote, error) { return c.Sandbox.Quote(ctx, r) })
 }
 
 // Create implements courier.Provider.
 func (c couriers) Create(ctx context.Context, r courier.CreateRequest) (courier.Delivery, error) {
-	return call(ctx, c.w, c.env, "create "+r.Ref, func(ctx context.Context) (courier.Delivery, error) { return c.Sandbox.Create(ctx, r) })
+	return call(ctx, c.w, c.env, c.by, "create "+r.Ref, func(ctx context.Context) (courier.Delivery, error) { return c.Sandbox.Create(ctx, r) })
 }
 
 // Get implements courier.Provider.
 func (c couriers) Get(ctx context.Context, k courier.Key) (courier.Delivery, error) {
-	return call(ctx, c.w, c.env, "get "+told(k), func(ctx context.Context) (courier.Delivery, error) { return c.Sandbox.Get(ctx, k) })
+	return call(ctx, c.w, c.env, c.by, "get "+told(k), func(ctx context.Context) (courier.Delivery, error) { return c.Sandbox.Get(ctx, k) })
 }
 
 // Cancel implements courier.Provider.
 func (c couriers) Cancel(ctx context.Context, k courier.Key) (courier.Delivery, error) {
-	return call(ctx, c.w, c.env, "cancel "+told(k), func(ctx context.Context) (courier.Delivery, error) { return c.Sandbox.Cancel(ctx, k) })
+	return call(ctx, c.w, c.env, c.by, "cancel "+told(k), func(ctx context.Context) (courier.Delivery, error) { return c.Sandbox.Cancel(ctx, k) })
 }
 
 // post carries webhooks to the partners.
 type post struct {
 	w   *world
 	env env.Env
+	by  string // the process
+}
+
+// post carries the callbacks of sandboxes to a process.
+func (w *world) post(by string, send func(ctx context.Context, port string, body []byte) error) func(context.Context, string, []byte) error {
+	return func(ctx context.Context, port string, body []byte) error {
+		err := send(ctx, port, body)
+		w.sayCallback(by, port, body, err)
+		return err
+	}
 }
 
 // Send implements effect.Sender.
-func (p post) Send(ctx context.Context, r webhook.Request) webhook.Result {
-	_, err := call(ctx, p.w, p.env, "webhook "+r.ID, func(context.Context) (int, error) {
+func (p post) Send(ctx context.Context, r webhook.Request) (result webhook.Result) {
+	defer func() { p.w.sayWebhook(p.by, r, result) }()
+	_, err := call(ctx, p.w, p.env, p.by, "webhook "+r.ID, func(context.Context) (int, error) {
 		p.w.outside(func() { p.w.partnerAt(r.URL).hear(r.ID, r.Body) })
 		return 204, nil
 	})

@@ -58,6 +58,7 @@ type request struct {
 	mode              commerce.Mode
 	method, path, key string
 	body              string
+	about             string // the name of its story, or empty
 }
 
 // again reports whether a call has no final answer, so that its caller repeats it.
@@ -110,9 +111,14 @@ func (p *partner) try(r request) (status int, answer string) {
 		sent.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	began, recorded := w.env.Now(), httptest.NewRecorder()
-	if w.inside(func(v *server) { v.handler.ServeHTTP(recorded, sent) }) {
+	answered, by := w.inside(func(v *server) { v.handler.ServeHTTP(recorded, sent) })
+	if answered {
 		status, answer = recorded.Code, recorded.Body.String()
 	}
+	if w.spoil != nil {
+		answer = w.spoil(r, by, answer)
+	}
+	w.sayCall(p.id, r, status, answer, by)
 	if status/100 == 2 && !p.shut.IsZero() && began.After(p.shut) && !strings.HasPrefix(r.path, "/sandbox/") {
 		w.broke("%s is suspended, and %s %s was answered %d %s", p.id, r.method, r.path, status, answer)
 	}

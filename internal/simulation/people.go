@@ -26,7 +26,8 @@ func (w *world) act(what string, do func(context.Context, *service.Service) erro
 	for range mostTries {
 		var got error
 		err := errLost
-		if w.inside(func(v *server) { got = do(context.Background(), v.uses) }) {
+		answered, by := w.inside(func(v *server) { got = do(context.Background(), v.uses) })
+		if answered {
 			err = got
 		}
 		refusal, refused := errors.AsType[*commerce.Error](err)
@@ -43,15 +44,19 @@ func (w *world) act(what string, do func(context.Context, *service.Service) erro
 			continue
 		}
 		w.sim.Tracef("people: %s: %d %s", what, status, code)
+		w.say("The merchant's people %s: %s answers %d %s", what, by, status, code)
 		return status, code, again
 	}
 	w.broke("%s is never answered", what)
 	return 0, "", again
 }
 
+// staffDeeds are what staff do, in words that stand before an order.
+var staffDeeds = map[string]string{"confirm": "confirm", "ready-for-pickup": "have the goods ready of", "picked-up": "hand over the goods of"}
+
 // staffAdvance has staff move an order on.
 func (w *world) staffAdvance(s *story, act string) (status int, answer string) {
-	status, code, again := w.act(act+" "+s.id, func(ctx context.Context, uses *service.Service) (err error) {
+	status, code, again := w.act(staffDeeds[act]+" order "+s.id, func(ctx context.Context, uses *service.Service) (err error) {
 		order, err := w.reader.Order(ctx, commerce.OrderKey{StoreID: storeID(s.store), OrderID: s.id})
 		if err != nil {
 			return err
@@ -88,7 +93,7 @@ func (w *world) attend() {
 
 // settle deals with one reason to look at an order.
 func (w *world) settle(a commerce.Attention) {
-	w.act("settle "+string(a.Code)+" of "+a.OrderID, func(ctx context.Context, uses *service.Service) error {
+	w.act("settle "+string(a.Code)+" of order "+a.OrderID, func(ctx context.Context, uses *service.Service) error {
 		order, err := w.reader.Order(ctx, commerce.OrderKey{StoreID: a.StoreID, OrderID: a.OrderID})
 		if err != nil {
 			return err
@@ -164,7 +169,7 @@ func (w *world) forge(s *story) {
 	r := httptest.NewRequest(http.MethodPost, "/inbound/payments/sandbox", strings.NewReader(`{"Kind":"paid","ID":"evt_x","OrderID":"`+s.id+`"}`))
 	r.Header.Set(sandbox.SignatureHeader, "t=1,v1=00")
 	recorded := httptest.NewRecorder()
-	if w.inside(func(v *server) { v.handler.ServeHTTP(recorded, r) }) && recorded.Code/100 != 4 && recorded.Code/100 != 5 {
+	if answered, _ := w.inside(func(v *server) { v.handler.ServeHTTP(recorded, r) }); answered && recorded.Code/100 != 4 && recorded.Code/100 != 5 {
 		s.broke("a forged callback was answered %d %s", recorded.Code, recorded.Body)
 	}
 	w.report.Faults["a callback was forged"]++

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"purveyor/internal/env"
-	"purveyor/internal/testkit/sim"
 )
 
 // Options of a run. Zero values of numbers are defaults.
@@ -27,10 +26,20 @@ type Options struct {
 	// processes run at true speed, and a seed has many histories. Empty: in memory, in a
 	// simulated world.
 	Database string
+	// Luck draws other faults and turns for the same customers.
+	Luck uint64
+	// Only are the numbers of the stories that are played; empty: all.
+	Only []int
+	// Without are the kinds of trouble that do not happen, of Troubles.
+	Without []string
 	// History gets the history, line by line; nil: only its digest is made.
 	History io.Writer
 	// Rows adds every row that a batch changes to the history.
 	Rows bool
+	// tale gets the history in sentences; nil: they are not made.
+	tale *tale
+	// spoil changes answers, as a fault of the service does: for tests.
+	spoil func(r request, process, answer string) string
 }
 
 // Report tells what happened in a run.
@@ -43,9 +52,21 @@ type Report struct {
 	Turns   int64
 	Kills   int
 	Faults  map[string]int // by what happened
-	Broken  []string       // what must not be, oldest first; at most mostBroken
+	Broken  []Break        // what must not be, oldest first; at most mostBroken
 	Breaks  int            // how many there were
 }
+
+// Break is something that must not be.
+type Break struct {
+	At   time.Time
+	Kind string // the same for breaks of the same sort
+	What string
+	// Stories are the numbers of those that What names.
+	Stories []int
+}
+
+// String is the time and the text.
+func (b Break) String() string { return b.At.Format("02 15:04:05.000 ") + b.What }
 
 const (
 	mostBroken = 20   // breaks of a report
@@ -53,7 +74,9 @@ const (
 )
 
 // Run plays the history of a seed.
-func Run(o Options) Report {
+func Run(o Options) Report { return play(o).report }
+
+func play(o Options) *world {
 	o.Processes, o.Hours, o.Orders = cmp.Or(o.Processes, 3), cmp.Or(o.Hours, 24), cmp.Or(o.Orders, 10_000)
 	if OneProcess(o.Database) {
 		o.Processes = 1
@@ -62,7 +85,7 @@ func Run(o Options) Report {
 	s.TraceTo(h)
 	w := &world{Options: o, sim: s, report: Report{Faults: map[string]int{}}, stories: map[string]*story{}, added: map[string]int64{}, called: map[string]bool{}}
 	s.Run(func(e env.Env) {
-		began := e.Now()
+		w.began = e.Now()
 		w.env = e
 		if err := w.openShop(); err != nil {
 			w.broke("the shop could not be opened: %v", err)
@@ -70,10 +93,10 @@ func Run(o Options) Report {
 		}
 		w.play()
 		w.closeShop()
-		w.report.Lasted = e.Since(began)
+		w.report.Lasted = e.Since(w.began)
 	})
 	w.report.Digest, w.report.Turns, w.report.Orders = h.digest(), s.Turns(), len(w.stories)
-	return w.report
+	return w
 }
 
 // play runs the world until everything has come to rest, and then looks for what is wrong.
@@ -84,18 +107,20 @@ func (w *world) play() {
 	w.faulty = !w.Calm
 	w.open = true
 	w.env.Go(w.crashes)
-	w.env.Go(w.operate)
-	w.env.Go(w.attend)
-	w.env.Go(w.intrude)
-	w.env.Go(w.hurry)
-	w.env.Go(w.blunder)
+	w.trouble(suspensions, w.operate)
+	w.trouble(staffWork, w.attend)
+	w.trouble(forgeries, w.intrude)
+	w.trouble(haste, w.hurry)
+	w.trouble(mistakesBy, w.blunder)
 	for _, p := range w.partners {
 		w.env.Go(p.follow)
-		w.env.Go(p.restock)
+		w.trouble(restocks, p.restock)
 	}
 	w.street()
 	w.faulty, w.open = false, false
+	w.sayToAll("The last customer has gone, and nothing fails any more.")
 	w.finishJobs()
+	w.sayToAll("Everything is at rest. The partners repeat their calls under their keys.")
 	for _, p := range w.partners {
 		p.catchUp()
 		p.repeat()
@@ -105,39 +130,47 @@ func (w *world) play() {
 
 // street lets customers come, and returns when the stories of all orders are over.
 func (w *world) street() {
-	began, over := w.env.Now(), make(chan struct{}, w.Orders)
-	for n, after := range w.arrivals() {
-		w.sleep(w.env.Until(began.Add(after)))
+	began, list := w.env.Now(), w.customers()
+	w.cast = list
+	over := make(chan struct{}, len(list))
+	for _, s := range list {
+		w.sleep(w.env.Until(began.Add(s.comes)))
 		w.env.Go(func() {
-			newStory(w, n).run()
+			s.run()
 			over <- struct{}{}
 		})
 	}
-	for range w.Orders {
+	for range list {
 		w.env.Await(over)
 	}
 }
 
-// arrivals are the times at which customers come: half of them around the middle of the day.
-func (w *world) arrivals() (list []time.Duration) {
-	lots := sim.LotsOf(w.Seed, uint64(w.Orders))
-	for range w.Orders {
-		at := lots.Float64()
-		if lots.IntN(2) == 0 {
-			at = (at + lots.Float64() + lots.Float64()) / 3
+// customers are the stories that are played, in the order in which they begin.
+func (w *world) customers() (list []*story) {
+	for n := range w.Orders {
+		if len(w.Only) == 0 || slices.Contains(w.Only, n) {
+			list = append(list, newStory(w, n))
 		}
-		list = append(list, time.Duration(at*float64(w.Hours)*float64(time.Hour)))
 	}
-	slices.Sort(list)
+	slices.SortStableFunc(list, func(a, b *story) int { return cmp.Compare(a.comes, b.comes) })
 	return list
 }
 
 // broke records that something is as it must not be.
 func (w *world) broke(format string, args ...any) {
-	what := fmt.Sprintf(format, args...)
-	what = what[:min(len(what), mostText)]
-	w.sim.Tracef("BROKEN: %s", what)
+	w.record(format, fmt.Sprintf(format, args...))
+}
+
+func (w *world) record(kind, what string) {
+	b := Break{At: w.env.Now(), Kind: kind, What: what[:min(len(what), mostText)]}
+	for _, s := range w.cast {
+		if s.isIn(b.What) {
+			b.Stories = append(b.Stories, s.n)
+		}
+	}
+	w.sim.Tracef("BROKEN: %s", b.What)
+	w.tale.broke(b)
 	if w.report.Breaks++; len(w.report.Broken) < mostBroken {
-		w.report.Broken = append(w.report.Broken, w.env.Now().Format("02 15:04:05.000 ")+what)
+		w.report.Broken = append(w.report.Broken, b)
 	}
 }

@@ -66,9 +66,9 @@ func (o Options) parallel() bool { return o.Database != "" }
 
 func (o Options) stage() stage {
 	if o.parallel() {
-		return atTrueSpeed{parallel.New(o.Seed)}
+		return atTrueSpeed{parallel.New(o.Seed + o.Luck<<32)}
 	}
-	return simulated{sim.New(o.Seed)}
+	return simulated{sim.New(o.Seed + o.Luck<<32)}
 }
 
 // outside runs f as one of those that are outside does, for a task of a process. f does not

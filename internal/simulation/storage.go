@@ -30,7 +30,7 @@ func (s *shaky) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batc
 	if err := s.w.pause(ctx, s.env, 2*time.Millisecond); err != nil {
 		return nil, err
 	}
-	away, after := s.fails("the database was away", rareSave)
+	away, after := s.fails(outages, "the database was away", rareSave)
 	if away {
 		return nil, storage.ErrUnavailable
 	}
@@ -46,15 +46,15 @@ func (s *shaky) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batc
 
 // fails reports whether the database is away, or fails by chance. It also returns the newest
 // stamp that is known to be saved.
-func (s *shaky) fails(what string, rare int) (fails bool, stamp commerce.Millis) {
+func (s *shaky) fails(kind, what string, rare int) (fails bool, stamp commerce.Millis) {
 	s.process.EndIfDead()
-	s.w.outside(func() { fails, stamp = s.w.away() || s.w.chance(what, rare), s.w.stamp })
+	s.w.outside(func() { fails, stamp = s.w.away() || s.w.chance(kind, what, rare), s.w.stamp })
 	return fails, stamp
 }
 
 // ClaimJobs implements storage.Queue.
 func (s *shaky) ClaimJobs(ctx context.Context, c storage.JobClaim) ([]commerce.Job, error) {
-	if away, _ := s.fails("a claim failed", rareClaim); away {
+	if away, _ := s.fails(claims, "a claim failed", rareClaim); away {
 		return nil, storage.ErrUnavailable
 	}
 	list, err := s.Engine.ClaimJobs(ctx, c)
@@ -87,7 +87,8 @@ func (b shakyBatch) Save(ctx context.Context) error {
 	}
 	_ = w.pause(context.Background(), b.s.env, time.Millisecond) // the answer is on its way
 	w.outside(func() {
-		if w.chance("the answer of a save got lost", rareSave) {
+		if w.chance(saves, "the answer of a save got lost", rareSave) {
+			w.say("%s does not know that this was saved", b.s.name)
 			err = storage.ErrOutcomeUnknown
 		}
 	})
@@ -100,11 +101,14 @@ func (b shakyBatch) lose() error {
 	switch {
 	case w.away():
 		return storage.ErrUnavailable
-	case w.chance("a save was refused", rareSave):
+	case w.chance(saves, "a save was refused", rareSave):
+		w.sayCommit(b.s.name, "is not allowed to save", b)
 		return errors.New("this batch cannot be saved")
-	case w.chance("a save got lost", rareSave):
+	case w.chance(saves, "a save got lost", rareSave):
+		w.sayCommit(b.s.name, "does not know what came of a save, which did not happen", b)
 		return storage.ErrOutcomeUnknown
 	}
+	w.sayCommit(b.s.name, "saves", b)
 	w.traceCommit(b.s.name, b.Batch)
 	return nil
 }

@@ -18,7 +18,9 @@ import (
 type story struct {
 	w        *world
 	p        *partner
+	n        int
 	name     string
+	comes    time.Duration // after the first hour begins
 	mode     commerce.Mode
 	store    int
 	item     int // number of the product
@@ -60,7 +62,11 @@ var (
 
 func newStory(w *world, n int) *story {
 	lots := sim.LotsOf(w.Seed, uint64(n))
-	s := &story{w: w, name: fmt.Sprint("story ", n), p: w.partners[lots.IntN(len(w.partners))], mode: commerce.Live,
+	at := lots.Float64()
+	if lots.IntN(2) == 0 { // half of all come around the middle of the day
+		at = (at + lots.Float64() + lots.Float64()) / 3
+	}
+	s := &story{w: w, n: n, name: fmt.Sprint("story ", n), comes: time.Duration(at * float64(w.Hours) * float64(time.Hour)), p: w.partners[lots.IntN(len(w.partners))], mode: commerce.Live,
 		store: lots.IntN(stores), item: lots.IntN(products), pieces: int64(1 + lots.IntN(3)),
 		delivery: lots.IntN(2) == 0, paidHere: lots.IntN(2) == 0, byStaff: lots.IntN(2) == 0}
 	if lots.IntN(5) == 0 {
@@ -70,10 +76,10 @@ func newStory(w *world, n int) *story {
 		s.fate = fate(lots.IntN(int(fates)))
 	}
 	s.email = fmt.Sprintf("c%d@example.com", n)
-	if !w.Calm && lots.IntN(4) == 0 {
+	if lots.IntN(4) == 0 && !w.Calm && w.troubled(tags) {
 		s.email = fmt.Sprintf("c%d+%s@example.com", n, payTags[lots.IntN(len(payTags))])
 	}
-	if !w.Calm && lots.IntN(4) == 0 {
+	if lots.IntN(4) == 0 && !w.Calm && w.troubled(tags) {
 		s.line2 = "sandbox:" + courierTags[lots.IntN(len(courierTags))]
 	}
 	return s
@@ -149,8 +155,8 @@ func (s *story) look() {
 	if s.w.lot(4) > 0 {
 		return
 	}
-	status, answer := s.p.call(request{mode: s.mode, method: http.MethodPost, path: "/v1/products/availability",
-		body: fmt.Sprintf(`{"store_id": %q, "items": [{"product_id": %q, "quantity": %d}]}`, storeID(s.store), productID(s.store, s.item), s.pieces)})
+	status, answer := s.post("/v1/products/availability",
+		fmt.Sprintf(`{"store_id": %q, "items": [{"product_id": %q, "quantity": %d}]}`, storeID(s.store), productID(s.store, s.item), s.pieces))
 	if status != http.StatusOK || !scarce(s.item) && !strings.Contains(answer, `"all_available":true`) {
 		s.broke("availability was answered %d %s", status, answer)
 	}
@@ -164,13 +170,13 @@ func (s *story) pay() bool {
 		return false
 	case cancelsUnpaid:
 		s.cancel()
-		s.p.call(request{method: http.MethodPost, path: s.page, body: "outcome=pay", mode: s.mode}) // it may be too late
+		s.post(s.page, "outcome=pay") // it may be too late
 		return false
 	}
 	if s.w.lot(10) == 0 {
-		s.p.call(request{method: http.MethodPost, path: s.page, body: "outcome=decline", mode: s.mode})
+		s.post(s.page, "outcome=decline")
 	}
-	if status, answer := s.p.call(request{method: http.MethodPost, path: s.page, body: "outcome=pay", mode: s.mode}); status != http.StatusSeeOther {
+	if status, answer := s.post(s.page, "outcome=pay"); status != http.StatusSeeOther {
 		s.broke("the payment page answered %d %s", status, answer)
 		return false
 	}
@@ -212,7 +218,7 @@ func (s *story) advance(act, to string) bool {
 	if s.byStaff {
 		status, answer = s.w.staffAdvance(s, act)
 	} else {
-		status, answer = s.p.call(request{mode: s.mode, method: http.MethodPost, path: "/v1/orders/" + s.id + "/" + act})
+		status, answer = s.post("/v1/orders/"+s.id+"/"+act, "")
 	}
 	if status == http.StatusConflict && scarce(s.item) && strings.Contains(answer, "insufficient_stock") {
 		s.cancel()
@@ -270,7 +276,7 @@ func (s *story) refund(cents int64) {
 // read reads the order, and compares it with what was asked for.
 func (s *story) read() {
 	var got struct{ Order orderJSON }
-	status, answer := s.p.call(request{mode: s.mode, method: http.MethodGet, path: "/v1/orders/" + s.id})
+	status, answer := s.get("/v1/orders/" + s.id)
 	if err := json.Unmarshal([]byte(answer), &got); err != nil || status != http.StatusOK || !reflect.DeepEqual(got.Order, s.expected()) {
 		s.broke("the order was to be %s, and a read of it was answered %d %s", told(s.expected()), status, answer)
 	}
@@ -281,7 +287,7 @@ func (s *story) ping() string {
 	var ping struct {
 		Status string `json:"status"`
 	}
-	status, answer := s.p.call(request{mode: s.mode, method: http.MethodGet, path: "/v1/orders/" + s.id + "/ping"})
+	status, answer := s.get("/v1/orders/" + s.id + "/ping")
 	if err := json.Unmarshal([]byte(answer), &ping); err != nil || status != http.StatusOK {
 		s.broke("ping was answered %d %s", status, answer)
 	}
@@ -310,14 +316,23 @@ func (s *story) see(status, where string) {
 	s.status = status
 }
 
+func (s *story) get(path string) (status int, answer string) {
+	return s.p.call(request{mode: s.mode, method: http.MethodGet, path: path, about: s.name})
+}
+
+// post makes a call without an idempotency key.
+func (s *story) post(path, body string) (status int, answer string) {
+	return s.p.call(request{mode: s.mode, method: http.MethodPost, path: path, body: body, about: s.name})
+}
+
 // keyed makes a call under an idempotency key.
 func (s *story) keyed(path, body string) (status int, answer string) {
 	s.steps++
-	return s.p.keyed(request{mode: s.mode, method: http.MethodPost, path: path, key: fmt.Sprint(s.name, " ", s.steps), body: body})
+	return s.p.keyed(request{mode: s.mode, method: http.MethodPost, path: path, key: fmt.Sprint(s.name, " ", s.steps), body: body, about: s.name})
 }
 
 func (s *story) wait(least, most time.Duration) { s.w.sleep(s.w.between(least, most)) }
 
 func (s *story) broke(format string, args ...any) {
-	s.w.broke("%s of %s, order %s: %s", s.name, s.p.id, s.id, fmt.Sprintf(format, args...))
+	s.w.record(format, fmt.Sprintf("%s of %s, order %s: %s", s.name, s.p.id, s.id, fmt.Sprintf(format, args...)))
 }

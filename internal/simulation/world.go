@@ -37,6 +37,7 @@ const (
 type world struct {
 	Options
 	sim      stage
+	began    time.Time
 	env      env.Env // of all that are outside
 	db       base
 	reader   storage.Reader
@@ -51,6 +52,7 @@ type world struct {
 	hasty    *partner
 	added    map[string]int64  // pieces of a product that partners have added, by its id
 	stories  map[string]*story // by the id of their order
+	cast     []*story          // all that are played
 	told     []*story          // the same, in the order in which the orders were made
 	stamp    commerce.Millis   // of the newest batch
 	called   map[string]bool   // calls of providers, by what they are for
@@ -76,6 +78,7 @@ func (w *world) serve() {
 	}
 	e := p.Env()
 	w.sim.Tracef("%s starts", name)
+	w.sayToAll("%s starts.", name)
 	runner := jobs.New(e, name)
 	opened, err := w.db.open(runner.Worker, e)
 	if err != nil {
@@ -92,13 +95,13 @@ func (w *world) serve() {
 		return place.Point, err == nil
 	}
 	both := []string{sandboxes}
-	fleet := courier.Fleet{Providers: map[string]courier.Provider{sandboxes: couriers{road, w, e}}, Modes: map[commerce.Mode][]string{commerce.Test: both, commerce.Live: both}}
+	fleet := courier.Fleet{Providers: map[string]courier.Provider{sandboxes: couriers{road, w, e, name}}, Modes: map[commerce.Mode][]string{commerce.Test: both, commerce.Live: both}}
 	uses := service.New(reader, engine, committer, service.Options{Env: e, Jobs: runner, Answers: api.Answers{},
 		Processors: map[commerce.Mode]string{commerce.Test: sandboxes, commerce.Live: sandboxes}, Couriers: fleet, Geocoder: geocode.Offline{}})
 	callbacks := inbound.New(e, uses, map[string]payment.Processor{sandboxes: box}, map[string]courier.Provider{sandboxes: road})
-	effect.Start(effect.Options{Env: e, Queue: engine, Reads: reader, Uses: uses, Runner: runner, Sender: post{w, e}, AppendWebhook: wire.AppendWebhook,
-		Processors: map[string]payment.Processor{sandboxes: processor{box, w, e}}, Fleet: fleet, Geocoder: geocode.Offline{},
-		Movers: map[string]sandbox.Mover{courier.SandboxObjects: road}, Post: callbacks.FromSandbox(sandbox.NewSigner(e, objects))})
+	effect.Start(effect.Options{Env: e, Queue: engine, Reads: reader, Uses: uses, Runner: runner, Sender: post{w, e, name}, AppendWebhook: wire.AppendWebhook,
+		Processors: map[string]payment.Processor{sandboxes: processor{box, w, e, name}}, Fleet: fleet, Geocoder: geocode.Offline{},
+		Movers: map[string]sandbox.Mover{courier.SandboxObjects: road}, Post: w.post(name, callbacks.FromSandbox(sandbox.NewSigner(e, objects)))})
 	partners := api.New(reader, engine, uses, api.Options{Env: e})
 	w.servers = append(w.servers, &server{name, p, opened, routed(e, partners.Handler(), callbacks, box.Handler()), uses})
 	beside(p, engine, uses)
@@ -131,6 +134,7 @@ func beside(p process, store sweep.Store, uses *service.Service) {
 // kill ends a process where its goroutines wait.
 func (w *world) kill(n int) {
 	w.sim.Tracef("%s is killed", w.servers[n].name)
+	w.sayToAll("%s is killed.", w.servers[n].name)
 	w.report.Kills++
 	w.end(n)
 }
@@ -150,16 +154,6 @@ func (w *world) end(n int) {
 	if err := v.engine.Close(); err != nil {
 		w.broke("the database of %s: %v", v.name, err)
 	}
-}
-
-// chance is true once in n times, while there are faults. It counts what happened then.
-func (w *world) chance(what string, n int) bool {
-	if !w.faulty || w.lot(n) > 0 {
-		return false
-	}
-	w.report.Faults[what]++
-	w.sim.Tracef("fault: %s", what)
-	return true
 }
 
 // away reports whether the database is away.
@@ -192,14 +186,14 @@ func (w *world) sleep(d time.Duration) {
 
 // inside runs f in a process, as a call does. answered is false if the process died, or did
 // not answer in time: then f may go on.
-func (w *world) inside(f func(v *server)) (answered bool) {
+func (w *world) inside(f func(v *server)) (answered bool, by string) {
 	if len(w.servers) == 0 {
-		return false
+		return false, ""
 	}
 	v, done := w.servers[w.lot(len(w.servers))], make(chan struct{})
 	v.process.Go(func() {
 		f(v)
 		close(done)
 	})
-	return w.env.Wait(30*time.Second, done, v.process.Died()) == 0
+	return w.env.Wait(30*time.Second, done, v.process.Died()) == 0, v.name
 }

@@ -1,0 +1,50 @@
+package simulation
+
+import "slices"
+
+// The kinds of trouble in a history. Each can be left out, so that a failing history becomes
+// shorter.
+const (
+	kills       = "kills"       // of processes
+	stops       = "stops"       // of processes, for a while
+	clocks      = "clocks"      // that jump
+	outages     = "outages"     // of the database
+	saves       = "saves"       // that fail or get lost
+	claims      = "claims"      // of jobs that fail
+	providers   = "providers"   // that are away, late, or whose answers get lost
+	tags        = "tags"        // by which sandboxes misbehave
+	suspensions = "suspensions" // of partners
+	forgeries   = "forgeries"   // of callbacks
+	mistakesBy  = "mistakes"    // of partners
+	haste       = "haste"       // of a partner that calls more often than it may
+	restocks    = "restocks"    // of partners
+	staffWork   = "staff"       // that works through the list of attention
+)
+
+// Troubles are all kinds.
+var Troubles = []string{kills, stops, clocks, outages, saves, claims, providers, tags, suspensions, forgeries, mistakesBy, haste, restocks, staffWork}
+
+// troubled reports whether there is this kind of trouble.
+func (w *world) troubled(kind string) bool { return !slices.Contains(w.Without, kind) }
+
+// trouble begins what makes trouble.
+func (w *world) trouble(kind string, begin func()) {
+	if w.troubled(kind) {
+		w.env.Go(begin)
+	}
+}
+
+// chance is true once in n times, while there are faults. It counts what happened then.
+func (w *world) chance(kind, what string, n int) bool {
+	if !w.faulty || !w.troubled(kind) || w.lot(n) > 0 {
+		return false
+	}
+	w.fault(what)
+	return true
+}
+
+// fault counts what went wrong in the world.
+func (w *world) fault(what string) {
+	w.report.Faults[what]++
+	w.sim.Tracef("fault: %s", what)
+}
