@@ -36,12 +36,13 @@ func main() {
 	list := flag.Bool("list", false, "list the mutants and end")
 	before := flag.String("exec", "", "words that begin the command line of each run of tests, as nice -n 15")
 	keep := flag.String("work", "", "folder for the mutated sources and binaries (default: a temporary one)")
+	own := flag.Bool("own", false, "only the tests of the package itself")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "usage: mutate [flags] PACKAGE")
 		os.Exit(2)
 	}
-	ok, err := measure(flag.Arg(0), options{regexp.MustCompile(*only), *list, strings.Fields(*before), *keep})
+	ok, err := measure(flag.Arg(0), options{only: regexp.MustCompile(*only), list: *list, exec: strings.Fields(*before), work: *keep, own: *own})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
@@ -56,6 +57,7 @@ type options struct {
 	list bool
 	exec []string
 	work string
+	own  bool
 }
 
 // measure tries all mutants of a package, and reports whether every survivor has its reason.
@@ -67,6 +69,9 @@ func measure(path string, o options) (bool, error) {
 			return false, err
 		}
 		defer os.RemoveAll(work)
+	}
+	if err := os.MkdirAll(work, 0o755); err != nil {
+		return false, err
 	}
 	m, err := mutate(path, work)
 	if err != nil {
@@ -83,11 +88,14 @@ func measure(path string, o options) (bool, error) {
 	if tests == nil {
 		tests = []suite{{path: path}}
 	}
+	if o.own {
+		tests = tests[:1]
+	}
 	reasons, err := readSurvivors(filepath.Join("mutate", "survivors", name+".txt"))
 	if err != nil {
 		return false, err
 	}
-	outcomes, err := tryAll(m, tests, o, newHints(name))
+	outcomes, err := tryAll(m, tests, o, newHints(filepath.Join(cacheDir(), name+".json")))
 	if err != nil {
 		return false, err
 	}
@@ -141,20 +149,28 @@ type hints struct {
 	Killers map[string]string // SUITE KEY: test
 }
 
-func newHints(name string) *hints {
-	h := &hints{Killers: map[string]string{}}
-	if dir, err := os.UserCacheDir(); err == nil {
-		h.path = filepath.Join(dir, "purveyor-mutate", name+".json")
-		if text, err := os.ReadFile(h.path); err == nil {
-			json.Unmarshal(text, h)
-		}
+func newHints(path string) *hints {
+	h := &hints{path: path}
+	if text, err := os.ReadFile(path); err == nil {
+		_ = json.Unmarshal(text, h) // without hints it only takes longer
+	}
+	if h.Killers == nil {
+		h.Killers = map[string]string{}
 	}
 	return h
 }
 
+func cacheDir() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		dir = os.TempDir()
+	}
+	return filepath.Join(dir, "purveyor-mutate")
+}
+
 func (h *hints) save() {
-	if text, err := json.Marshal(h); err == nil && h.path != "" {
-		os.MkdirAll(filepath.Dir(h.path), 0o755)
-		os.WriteFile(h.path, text, 0o644)
+	if text, err := json.Marshal(h); err == nil {
+		_ = os.MkdirAll(filepath.Dir(h.path), 0o755)
+		_ = os.WriteFile(h.path, text, 0o644)
 	}
 }

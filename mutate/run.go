@@ -189,10 +189,10 @@ func (r *runner) try(id int, first string) (result, string) {
 		}
 	}
 	for _, g := range groups {
-		limit := 2 * time.Second
+		limit := 1500 * time.Millisecond
 		var names []string
 		for _, t := range g {
-			limit += 5 * t.took
+			limit += 4 * t.took
 			names = append(names, t.name)
 		}
 		if ended, out := r.run(limit, pattern(names...), []string{fmt.Sprint("MUTANT=", id)}); ended != passed {

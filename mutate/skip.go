@@ -23,7 +23,7 @@ func (f *finder) dull(n ast.Node) bool {
 	case *ast.ExprStmt:
 		return f.dull(n.X)
 	case *ast.CallExpr:
-		return f.isPanic(n) || f.isText2(n)
+		return f.isPanic(n) || f.isWords(n)
 	}
 	return false
 }
@@ -31,7 +31,7 @@ func (f *finder) dull(n ast.Node) bool {
 // texts are packages and functions whose arguments are for people.
 var texts = []string{"fmt.Errorf", "errors.New", "log/slog."}
 
-func (f *finder) isText2(n *ast.CallExpr) bool {
+func (f *finder) isWords(n *ast.CallExpr) bool {
 	callee := f.callee(n)
 	return slices.ContainsFunc(texts, func(t string) bool { return callee == t || strings.HasSuffix(t, ".") && strings.HasPrefix(callee, t) })
 }
