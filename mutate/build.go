@@ -34,7 +34,7 @@ type mutated struct {
 	work    string // a folder
 }
 
-// mutate writes the sources of a package anew, with all mutants, into a folder.
+// mutate writes the sources of a package, with all mutants in them, into a folder.
 func mutate(path, work string) (*mutated, error) {
 	packages, err := list(path)
 	if err != nil {
