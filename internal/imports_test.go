@@ -86,6 +86,7 @@ var arrows = map[string][]string{
 	"testkit/memory":       {"commerce", "env", "storage", "storage/schema", "storage/storagetest"},
 	"testkit/sim":          {"env"},
 	"testkit/fakedoordash": {},
+	"testkit/history":      {},
 	"testkit/fixture":      {"command", "commerce", "commit", "storage", "storage/schema", "api/wire"},
 	"testkit/fakesandbox":  {"outside/sandbox"},
 	"testkit/fakestripe":   {},
