@@ -262,7 +262,7 @@ func (c *caller) pay(o *placed, page string) {
 	o.payments++
 	o.mu.Unlock()
 	op := history.Op{Do: "pay", Of: o.name, Client: c.id, Call: c.r.now()}
-	i, m := c.r.any(c.random)
+	i, m := c.process()
 	op.Process = i
 	_, _ = m.client.with(m.shop.partner.Keys.Test).click(request{method: "POST", path: page})
 	op.Return = c.r.now()
@@ -323,9 +323,17 @@ func (r *recorder) enter(op history.Op) {
 	r.ops = append(r.ops, op)
 }
 
+// process draws a process to call.
+func (c *caller) process() (i int, m *recorded) {
+	for i, m = c.r.any(c.random); m.down.Load(); {
+		i, m = c.r.any(c.random)
+	}
+	return i, m
+}
+
 // send makes one attempt.
 func (c *caller) send(of thing, op history.Op, req request) history.Op {
-	i, m := c.r.any(c.random)
+	i, m := c.process()
 	client := m.client
 	if strings.HasPrefix(of.name, "order") {
 		client = client.with(m.shop.partner.Keys.Test) // the sandbox takes the payments

@@ -82,6 +82,7 @@ func (r *recorder) killAtAnswer(random *rand.Rand) {
 func (r *recorder) replace(i int, m *recorded) {
 	r.note("process %d is killed", i)
 	m.process.kill()
+	m.down.Store(true)
 	m.proxy.SetMode(faultproxy.Refuse) // another program may have the port by now
 	m.process = m.shop.start()
 	m.ready()

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,6 +42,7 @@ type recorded struct {
 	member
 	shop     *shop
 	database *faultproxy.Proxy
+	down     atomic.Bool // as clients see: they cannot connect, and call another one
 }
 
 // Histories of three processes under faults look as if one process had served one call after
@@ -107,6 +109,7 @@ func (m *recorded) ready() {
 	base := m.process.ready(&m.process.stderr, servingLine)
 	m.proxy.Retarget(strings.TrimPrefix(base, "http://"))
 	m.proxy.SetMode(faultproxy.Forward)
+	m.down.Store(false)
 }
 
 // record plays the history of a seed: clients call while faults happen, and look at everything
