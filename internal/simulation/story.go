@@ -299,7 +299,7 @@ func (s *story) ping() string {
 // returns its status.
 func (s *story) reaches(within time.Duration, wanted ...string) string {
 	pause := 20 * time.Second
-	for until := s.w.env.Now().Add(within); s.w.env.Now().Before(until); pause = min(2*pause, 10*time.Minute) {
+	for until := s.w.env.Now().Add(s.w.soon(within)); s.w.env.Now().Before(until); pause = min(2*pause, 10*time.Minute) {
 		if slices.Contains(wanted, s.ping()) {
 			break
 		}

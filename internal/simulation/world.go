@@ -172,16 +172,27 @@ func (w *world) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(w.sim.Lots().Int64N(int64(most-least)))
 }
 
-// beat groups long waits of the outside at true speed: they end at its multiples, so that many
-// calls are made at once.
-const beat = 10 * time.Second
+// At true speed the outside is in a hurry: long waits are shorter by a factor, and end at multiples
+// of a beat, so that many calls are made at once.
+const (
+	hurried = 6
+	beat    = 10 * time.Second
+)
 
 // sleep is for all that are outside.
 func (w *world) sleep(d time.Duration) {
 	if w.parallel() && d > beat {
-		d = w.env.Until(w.env.Now().Add(d + beat).Truncate(beat))
+		d = w.env.Until(w.env.Now().Add(w.soon(d) + beat).Truncate(beat))
 	}
 	_ = w.env.Sleep(context.Background(), d)
+}
+
+// soon is how long the outside waits for what it would wait for d.
+func (w *world) soon(d time.Duration) time.Duration {
+	if w.parallel() {
+		return d / hurried
+	}
+	return d
 }
 
 // inside runs f in a process, as a call does. answered is false if the process died, or did
