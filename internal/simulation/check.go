@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -139,6 +140,9 @@ func (w *world) checkOrders() {
 			w.broke("order %s stays %s, and nobody was told (%s)", o.ID, o.Status, s.name)
 		}
 		w.checkMoney(ctx, o)
+		if !scarce(s.item) {
+			w.report.Ends[s.name] = fmt.Sprintf("%s, %d of %d cents given back", o.Status, o.RefundedCents, o.TotalCents)
+		}
 	}
 	if len(orders) != len(w.stories) {
 		w.broke("%d orders were answered for, and there are %d", len(w.stories), len(orders))

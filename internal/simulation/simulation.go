@@ -54,6 +54,9 @@ type Report struct {
 	Faults  map[string]int // by what happened
 	Broken  []Break        // what must not be, oldest first; at most mostBroken
 	Breaks  int            // how many there were
+	// Ends is what became of each story about a product that there is enough of. If
+	// nothing fails, it follows from the seed alone, whatever the engine.
+	Ends map[string]string
 }
 
 // Break is something that must not be.
@@ -83,7 +86,7 @@ func play(o Options) *world {
 	}
 	s, h := o.stage(), newHistory(o.History)
 	s.TraceTo(h)
-	w := &world{Options: o, sim: s, report: Report{Faults: map[string]int{}}, stories: map[string]*story{}, added: map[string]int64{}, called: map[string]bool{}}
+	w := &world{Options: o, sim: s, report: Report{Faults: map[string]int{}, Ends: map[string]string{}}, stories: map[string]*story{}, added: map[string]int64{}, called: map[string]bool{}}
 	s.Run(func(e env.Env) {
 		w.began = e.Now()
 		w.env = e
