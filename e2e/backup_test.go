@@ -90,7 +90,7 @@ func TestKilledBackup(t *testing.T) {
 	t.Parallel()
 	s, to := newShop(t), t.TempDir()
 	execute(t, s.path(), "CREATE TABLE ballast (x BLOB); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000) INSERT INTO ballast SELECT randomblob(4000) FROM n")
-	p := startProgram(t, program(t, commandPath), nil, "backup", "--to", to, "--database", s.url())
+	p := startProgram(t, program(t), nil, "backup", "--to", to, "--database", s.url())
 	check.Eventually(t, patience, pollPause/10, "the copy begins", func() bool {
 		part, err := filepath.Glob(filepath.Join(to, "*.part"))
 		check.OK(t, err)

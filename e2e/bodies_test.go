@@ -18,7 +18,6 @@ import (
 // stays small, and another partner reports orders meanwhile. The test logs the
 // figures (go test -run TestCrowdedBodies -v ./e2e).
 func TestCrowdedBodies(t *testing.T) {
-	besideNothing(t)
 	t.Parallel()
 	atOnce, rounds := 240, 3 // atOnce: one minute of a partner with default limits
 	if raceEnabled {

@@ -17,7 +17,7 @@ func TestCompletionInShells(t *testing.T) {
 	folder := t.TempDir()
 	check.OK(t, os.WriteFile(filepath.Join(folder, "shop.json"), nil, 0o600))
 	check.OK(t, os.Mkdir(filepath.Join(folder, "shelf"), 0o700))
-	check.OK(t, os.Symlink(program(t, commandPath), filepath.Join(folder, "purveyor")))
+	check.OK(t, os.Symlink(program(t), filepath.Join(folder, "purveyor")))
 	for shell, run := range shells {
 		t.Run(shell, func(t *testing.T) {
 			if _, err := exec.LookPath(shell); err != nil {

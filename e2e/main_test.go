@@ -13,26 +13,22 @@ import (
 	"testing"
 )
 
-// serverPath and commandPath are the program under test, built once for all tests.
-// The server has the race detector if the tests have it. Commands, which end by
-// themselves, do not: they run by the hundred, mostly start up, and that takes five
-// times as long with the race detector. The full run of scripts/test builds both with
-// it.
-var serverPath, commandPath string
+// programPath is the program under test, built once for all tests. It has the race detector if
+// the tests have it, as in the full run of scripts/test.
+var programPath string
 
-// program returns the path of the server or the command. With -short they are not
-// built, and the test is skipped.
-func program(t *testing.T, path string) string {
+// program returns the path of the program. With -short it is not built, and the test is
+// skipped.
+func program(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short leaves out what runs the program")
 	}
-	return path
+	return programPath
 }
 
-// raceEnabled reports whether the servers have the race detector: if the tests have it,
-// or if PURVEYOR_TEST_RACE is set. The tests themselves do not need it.
-var raceEnabled = builtWithRace() || os.Getenv("PURVEYOR_TEST_RACE") != ""
+// raceEnabled reports whether the program has the race detector: if the tests have it.
+var raceEnabled = builtWithRace()
 
 func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
 
@@ -56,28 +52,12 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	serverPath = filepath.Join(dir, "purveyor")
-	commandPath = serverPath
-	err = build(serverPath, raceEnabled)
-	if err == nil && raceEnabled && os.Getenv("PURVEYOR_TEST_LOAD") == "" {
-		commandPath = filepath.Join(dir, "purveyor-command")
-		err = build(commandPath, false)
-	}
-	if err != nil {
+	programPath = filepath.Join(dir, "purveyor")
+	if err := build(programPath, raceEnabled); err != nil {
 		fmt.Fprintln(os.Stderr, "the program does not build:", err)
 		return 1
 	}
 	return m.Run()
-}
-
-// besideNothing leaves a test that sends all it can to a later step of scripts/test:
-// beside others it would be answered too late. There it runs without the race
-// detector; the full run also has it with the race detector.
-func besideNothing(t *testing.T) {
-	t.Helper()
-	if raceEnabled && os.Getenv("PURVEYOR_TEST_LOAD") == "" {
-		t.Skip("runs in a step of its own")
-	}
 }
 
 // readSources lists the folders of the program's code. "go test" remembers which

@@ -71,7 +71,7 @@ func TestKilledUpgrade(t *testing.T) {
 			s := &shop{t: t, dir: t.TempDir()}
 			execute(t, s.path(), dump)
 			orders := s.count("SELECT '' || count(*) FROM orders")
-			p := startProgram(t, program(t, commandPath), nil, "migrate", "--database", s.url())
+			p := startProgram(t, program(t), nil, "migrate", "--database", s.url())
 			check.Eventually(t, patience, 100*time.Microsecond, moment, func() bool {
 				select {
 				case <-p.done: // it was faster

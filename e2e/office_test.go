@@ -127,7 +127,6 @@ func TestUserCommands(t *testing.T) {
 
 // A hundred people that sign in at once take at most 60 MiB more.
 func TestSignInsAtOnce(t *testing.T) {
-	besideNothing(t)
 	t.Parallel()
 	s := newShop(t)
 	p, base := serve(t, s.url())

@@ -45,9 +45,9 @@ func TestMakeOldDatabase(t *testing.T) {
 	if old == "" {
 		t.Skip("PURVEYOR_OLD_BINARY names no program (scripts/old-database)")
 	}
-	server, command := serverPath, commandPath
-	serverPath, commandPath = old, old // no test runs at the same time
-	t.Cleanup(func() { serverPath, commandPath = server, command })
+	present := programPath
+	programPath = old // no test runs at the same time
+	t.Cleanup(func() { programPath = present })
 	check.OK(t, os.MkdirAll(oldDatabases, 0o755))
 	t.Run("sqlite", func(t *testing.T) {
 		s := &shop{t: t, dir: t.TempDir()}

@@ -51,7 +51,7 @@ var buildReleases = sync.OnceValues(func() (r releases, err error) {
 	if out, err := exec.Command("git", "cat-file", "-e", commit+"^{commit}").CombinedOutput(); err != nil {
 		return r, fmt.Errorf("%w, %s: %w: %s", errNoHistory, commit, err, out)
 	}
-	dir := filepath.Dir(serverPath)
+	dir := filepath.Dir(programPath)
 	source := filepath.Join(dir, "previous-source")
 	if err := os.Mkdir(source, 0o755); err != nil {
 		return r, err
@@ -106,7 +106,7 @@ func overlayTrial(dir string) (path string, err error) {
 // history, as in a shallow clone or an unpacked archive, the test is skipped.
 func threeReleases(t *testing.T) releases {
 	t.Helper()
-	program(t, serverPath)
+	program(t)
 	r, err := buildReleases()
 	if err == nil {
 		return r

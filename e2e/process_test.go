@@ -59,7 +59,7 @@ type process struct {
 // start runs the program until the test ends, if it is not ended earlier.
 func start(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
-	return startProgram(t, program(t, serverPath), env, args...)
+	return startProgram(t, program(t), env, args...)
 }
 
 func startProgram(t *testing.T, path string, env []string, args ...string) *process {
@@ -185,7 +185,7 @@ func operate(t *testing.T, args ...string) result {
 
 func operateIn(t *testing.T, env []string, args ...string) result {
 	t.Helper()
-	return operateProgram(t, program(t, commandPath), env, args...)
+	return operateProgram(t, program(t), env, args...)
 }
 
 func operateProgram(t *testing.T, path string, env []string, args ...string) result {
@@ -201,7 +201,7 @@ func operateProgram(t *testing.T, path string, env []string, args ...string) res
 // operateWith is operate with a text on standard input.
 func operateWith(t *testing.T, input string, args ...string) result {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), program(t, commandPath), args...)
+	cmd := exec.CommandContext(t.Context(), program(t), args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = t.TempDir(), environment(), strings.NewReader(input)
 	return runCommand(t, cmd)
 }

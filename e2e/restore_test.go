@@ -212,7 +212,7 @@ func TestKilledRestore(t *testing.T) {
 	s.newPartner("--name", "Newer") // the old database has two partners, and the new one has one
 	partners := func(of *shop) string { return of.count("SELECT count(*) FROM partners") }
 	for round := range 8 {
-		p := startProgram(t, program(t, commandPath), nil, "restore", "--from", file, "--replace", "--database", s.url())
+		p := startProgram(t, program(t), nil, "restore", "--from", file, "--replace", "--database", s.url())
 		check.Eventually(t, patience, pollPause/10, "the copy begins", func() bool {
 			_, err := os.Stat(s.path() + ".part")
 			return err == nil

@@ -24,7 +24,7 @@ import (
 // number and the process they are for in variables.
 func startAsUnit(t *testing.T, sockets []*os.File, env []string, args ...string) *process {
 	t.Helper()
-	cmd := exec.Command("sh", append([]string{"-c", `LISTEN_PID=$$ exec "$0" "$@"`, program(t, serverPath)}, args...)...)
+	cmd := exec.Command("sh", append([]string{"-c", `LISTEN_PID=$$ exec "$0" "$@"`, program(t)}, args...)...)
 	cmd.ExtraFiles = sockets
 	return startCommand(t, cmd, append(env, "LISTEN_FDS="+strconv.Itoa(len(sockets))))
 }

@@ -129,7 +129,7 @@ func (c *client) followed(order string, http2 bool) {
 // startLimited is start for a program that may open so many files.
 func startLimited(t *testing.T, files int, args ...string) *process {
 	t.Helper()
-	limit := []string{"-c", fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, files), program(t, serverPath)}
+	limit := []string{"-c", fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, files), program(t)}
 	return startProgram(t, "sh", nil, append(limit, args...)...)
 }
 

@@ -22,7 +22,7 @@ const unprivileged = 65534
 // operateAs runs a command as an unprivileged user, or as this user if that is not root.
 func operateAs(t *testing.T, args ...string) result {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), program(t, commandPath), args...)
+	cmd := exec.CommandContext(t.Context(), program(t), args...)
 	asUnprivileged(cmd)
 	cmd.Env, cmd.Dir = environment(), os.TempDir()
 	r, err := tryCommand(cmd)
