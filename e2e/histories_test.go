@@ -50,7 +50,7 @@ type recorded struct {
 // first; scripts/histories sets both.
 func TestHistories(t *testing.T) {
 	t.Parallel()
-	program(t, serverPath)
+	program(t)
 	count, first := number("PURVEYOR_HISTORIES", 20), number("PURVEYOR_HISTORIES_FIRST", 1)
 	r := newRecorder(t)
 	var calls, open, failed int
