@@ -59,7 +59,8 @@ func (r *recorder) stock() {
 			ID string `json:"product_id"`
 		} `json:"results"`
 	}
-	r.members[0].client.must(200, post("/v1/products/bulk-upsert", "", map[string]any{"products": products})).decode(r.t, &made)
+	// A cut that is still set may hit this call, so it has a key and is repeated.
+	r.members[0].client.eventuallyStatus(patience, 200, post("/v1/products/bulk-upsert", fmt.Sprint("history ", r.seed), map[string]any{"products": products})).decode(r.t, &made)
 	r.slots = make([]slot, slotCount)
 	for i := range r.slots {
 		var ids []string
