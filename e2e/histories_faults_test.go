@@ -100,7 +100,7 @@ func (r *recorder) hits(cut <-chan struct{}) {
 // cutDatabase cuts connections of a process to its database: anywhere, just before a commit is
 // answered, and just after.
 func (r *recorder) cutDatabase(random *rand.Rand) {
-	for range 4 {
+	for range 6 {
 		i, m := r.any(random)
 		switch random.IntN(4) {
 		case 0:
