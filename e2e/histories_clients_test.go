@@ -167,7 +167,7 @@ func (c *caller) withOrder(o *placed) {
 		c.place(o)
 	case kind == 5:
 		c.cancel(o, id)
-	case kind == 6 && page != "", status == "pending_payment" && page != "":
+	case page != "" && (status == "pending_payment" || kind == 6 || status == "cancelled" && kind < 12): // also too late
 		c.pay(o, page)
 	case kind < 10:
 		c.advance(o, id, []string{"confirm", "ready", "picked-up"}[c.random.IntN(3)])
