@@ -48,9 +48,11 @@ func (w *world) jump(n int) {
 	w.sim.Tracef("the clock of %s jumps by %v", name, ahead)
 	w.sayToAll("The clock of %s jumps by %v.", name, ahead)
 	w.skewed++
+	w.jumped = w.env.Now()
 	p.Skew(ahead)
 	w.sleep(w.between(time.Minute, 5*time.Minute))
 	p.Skew(0)
 	w.skewed--
+	w.jumped = w.env.Now()
 	w.sim.Tracef("the clock of %s is right again", name)
 }

@@ -110,6 +110,7 @@ func (w *world) play() {
 	w.faulty = !w.Calm
 	w.open = true
 	w.env.Go(w.crashes)
+	w.disturb()
 	w.trouble(suspensions, w.operate)
 	w.trouble(staffWork, w.attend)
 	w.trouble(forgeries, w.intrude)
@@ -120,7 +121,7 @@ func (w *world) play() {
 		w.trouble(restocks, p.restock)
 	}
 	w.street()
-	w.faulty, w.open = false, false
+	w.calm()
 	w.sayToAll("The last customer has gone, and nothing fails any more.")
 	w.finishJobs()
 	w.sayToAll("Everything is at rest. The partners repeat their calls under their keys.")

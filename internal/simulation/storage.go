@@ -83,6 +83,9 @@ func (b shakyBatch) Save(ctx context.Context) error {
 	err = b.Batch.Save(ctx)
 	w.outside(func() { b.saved(err) })
 	if err != nil {
+		if !errors.Is(err, storage.ErrOutcomeUnknown) {
+			b.unsaved(err)
+		}
 		return err
 	}
 	_ = w.pause(context.Background(), b.s.env, time.Millisecond) // the answer is on its way
@@ -113,15 +116,14 @@ func (b shakyBatch) lose() error {
 	return nil
 }
 
-// saved looks at what came of a save. Batches that run beside each other may conflict.
+// saved looks at what came of a save.
 func (b shakyBatch) saved(err error) {
 	w := b.s.w
-	conflict := w.parallel() && (errors.Is(err, storage.ErrAgain) || errors.Is(err, storage.ErrLocked))
 	switch {
 	case err == nil:
 		w.committed(b)
-	case conflict:
-		w.report.Faults["two batches were in each other's way"]++
+	case w.parallel() && conflict(err):
+		w.report.Faults["a batch could not be saved by the engine"]++
 	default:
 		w.broke("%s: a batch was refused by the database: %v", b.s.name, err)
 	}

@@ -47,6 +47,7 @@ type world struct {
 	open     bool      // orders come
 	awayTill time.Time // the database is away until then
 	skewed   int       // processes whose clocks are far from right
+	jumped   time.Time // when a clock jumped last: then its process may believe a key for longer
 
 	partners []*partner
 	hasty    *partner
@@ -175,7 +176,7 @@ func (w *world) between(least, most time.Duration) time.Duration {
 // At true speed the outside is in a hurry: long waits are shorter by a factor, and end at multiples
 // of a beat, so that many calls are made at once.
 const (
-	hurried = 6
+	hurried = 10
 	beat    = 10 * time.Second
 )
 
