@@ -26,9 +26,16 @@ import (
 // that use it.
 var suites = map[string][]suite{
 	"commerce": {{path: "./internal/commerce"}, {path: "./internal/command"}},
-	"command":  {{path: "./internal/command"}},
-	"commit":   {{path: "./internal/commit", skip: "/postgres"}},
-	"jobs":     {{path: "./internal/jobs"}},
+	"command": {
+		{path: "./internal/command"},
+		{path: "./internal/scenario", only: "^TestTranscripts$", short: true, depth: 2},
+		{path: "./internal/simulation", only: "^TestSeeds$/^seed_10(00|20)$", depth: 2},
+	},
+	"commit": {
+		{path: "./internal/commit", short: true},
+		{path: "./internal/simulation", only: "^TestSeeds$/^seed_10(00|20)$", depth: 2},
+	},
+	"jobs": {{path: "./internal/jobs"}},
 }
 
 func main() {

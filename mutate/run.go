@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"bufio"
 	"cmp"
 	"context"
@@ -18,7 +19,7 @@ import (
 type suite struct {
 	path  string // of the package
 	only  string // the tests, as for -test.run; empty: all
-	skip  string // as for -test.skip
+	short bool   // as -test.short: without PostgreSQL
 	depth int    // subtests up to this level are tests of their own; 0: none
 }
 
@@ -73,18 +74,23 @@ const (
 
 // run runs tests. A run that takes longer than the limit is ended.
 func (r *runner) run(limit time.Duration, pattern string, env []string, flags ...string) (result, []byte) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	// The tests end by themselves; what begins the command line may wait for long.
+	grace := 10 * time.Second
+	if len(r.exec) > 0 {
+		grace = time.Hour
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit+grace)
 	defer cancel()
-	args := slices.Concat(r.exec, []string{r.binary, "-test.run", pattern, "-test.failfast"}, r.flags, flags)
-	if r.skip != "" {
-		args = append(args, "-test.skip", r.skip)
+	args := slices.Concat(r.exec, []string{r.binary, "-test.run", pattern, "-test.failfast", "-test.timeout", limit.String()}, r.flags, flags)
+	if r.short {
+		args = append(args, "-test.short")
 	}
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = r.dir, append(os.Environ(), env...), time.Second
 	cmd.Env = append(cmd.Env, "GOMAXPROCS=1", "GOTRACEBACK=none")
 	out, err := cmd.CombinedOutput()
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil || bytes.Contains(out, []byte("panic: test timed out after")):
 		return timedOut, out
 	case err != nil:
 		return failed, out

@@ -54,13 +54,13 @@ func TestDisputeSurvivesTheCourier(t *testing.T) {
 	failed := RecordDelivery{RecordJob: RecordJob{Job: job, Delays: commerce.DispatchDelays, Failed: errors.New("timeout")}, Facts: FactsOf(o), Attempt: 1, Provider: "u"}
 	before := withDelivery(o, in("", dispatching)(o), job)
 	before.Attention = raisedOn(o, "payment_disputed")
-	_, changes, err := failed.Decide(fill(failed.Needs(), before), now)
+	_, changes, err := decided(failed, before, now)
 	after := merge(before, changes)
 	if got := openCodes(after.Attention); err != nil || got != "payment_disputed not_dispatched" {
 		t.Fatalf("without a courier: %q, %v", got, err)
 	}
 	made := RecordDelivery{RecordJob: RecordJob{Job: job}, Facts: FactsOf(o), Attempt: 1, Provider: "u", Made: madeByU}
-	_, changes, err = made.Decide(fill(made.Needs(), after), now+1)
+	_, changes, err = decided(made, after, now+1)
 	after = merge(after, changes)
 	if got := openCodes(after.Attention); err != nil || got != "payment_disputed" {
 		t.Errorf("with a courier: %q, %v", got, err)
@@ -81,7 +81,7 @@ func TestCancelResolvesItsReasons(t *testing.T) {
 		before := stored(o, 5)
 		before.Attention = raisedOn(o, string(r.Code))
 		cmd := CancelOrder{Facts: FactsOf(o), Actor: byPartner}
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		_, changes, err := decided(cmd, before, now)
 		open := openCodes(merge(before, changes).Attention) != ""
 		if err != nil || open == slices.Contains(r.By, commerce.Cancel) {
 			t.Errorf("%s: open %v, %v", r.Code, open, err)
@@ -126,7 +126,7 @@ func TestProviderRefusesUs(t *testing.T) {
 			t.Helper()
 			cmd, before := c.try(failed), c.stored
 			before.Attention = rows
-			_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+			_, changes, err := decided(cmd, before, now)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}

@@ -30,6 +30,19 @@ func fill(needs commerce.Needs, stored commerce.Changes) *commerce.Rows {
 	return rows
 }
 
+// decided is what a command decides over those of the stored rows that it asks for. What it
+// changes is put into the rows as a batch does it, which panics if the command has not asked for
+// the row, or has not locked it.
+func decided[R any](cmd decider[R], stored commerce.Changes, now commerce.Millis) (R, commerce.Changes, error) {
+	rows := fill(cmd.Needs(), stored)
+	result, changes, err := cmd.Decide(rows, now)
+	if err == nil {
+		saved := changes
+		schema.Apply(rows, &saved)
+	}
+	return result, changes, err
+}
+
 func orderIn(status commerce.OrderStatus, f commerce.Fulfillment, deducted bool) commerce.Order {
 	return commerce.Order{StoreID: "s", ID: "o", PartnerID: "p", Mode: commerce.Live, Status: status, Fulfillment: f,
 		InventoryDeducted: deducted, TotalCents: 300, Events: 4, NotifiedOn: now + 5,
@@ -52,7 +65,7 @@ func TestCancel(t *testing.T) {
 			for _, deducted := range []bool{false, true} {
 				o := orderIn(status, f, deducted)
 				cmd := CancelOrder{Facts: FactsOf(o), Actor: byPartner, Reason: "changed their mind"}
-				result, changes, err := cmd.Decide(fill(cmd.Needs(), stored(o, 5)), now)
+				result, changes, err := decided(cmd, stored(o, 5), now)
 				if status.Terminal() {
 					var refusal *commerce.Error
 					if !errors.As(err, &refusal) || refusal.Code != "wrong_status" || len(changes.Orders) != 0 {
@@ -115,7 +128,7 @@ func TestConfirm(t *testing.T) {
 		o := orderIn(c.status, commerce.ByDelivery, false)
 		o.Confirmed = c.confirmed
 		cmd := ConfirmOrder{Facts: FactsOf(o), Actor: byPartner}
-		got, changes, err := cmd.Decide(fill(cmd.Needs(), stored(o, c.quantity)), now)
+		got, changes, err := decided(cmd, stored(o, c.quantity), now)
 		if err == nil {
 			err = got.Refused
 		}
@@ -138,7 +151,7 @@ func TestConfirm(t *testing.T) {
 			again := ConfirmOrder{Facts: FactsOf(noted), Actor: byPartner}
 			before := stored(noted, 2)
 			before.Attention = changes.Attention
-			if _, second, err := again.Decide(fill(again.Needs(), before), now); err == nil || len(second.Timeline) != 0 {
+			if _, second, err := decided(again, before, now); err == nil || len(second.Timeline) != 0 {
 				t.Errorf("a second attempt is noted again: %+v, %v", second, err)
 			}
 		}
@@ -154,7 +167,7 @@ func TestImportKeepsWhatIsNotGiven(t *testing.T) {
 		Stores:   []ImportStore{{ID: "s", Name: "New"}, {ID: "t", Name: "Second"}, {ID: "u", Name: "Third"}},
 		Products: []ImportProduct{{ID: "a", StoreID: "s", Name: "Rye", Quantity: &quantity}},
 	}
-	result, changes, err := cmd.Decide(fill(cmd.Needs(), existing), now)
+	result, changes, err := decided(cmd, existing, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +199,7 @@ func TestImportLeavesTheSame(t *testing.T) {
 		{Stores: []ImportStore{{ID: "s", Name: "S", RadiusMiles: new(2.5)}}, Categories: []ImportCategory{{ID: "c", Name: "C"}}, Products: []ImportProduct{same}},
 		{Cells: true, Products: []ImportProduct{cell}},
 	} {
-		result, changes, err := cmd.Decide(fill(cmd.Needs(), existing), now)
+		result, changes, err := decided(cmd, existing, now)
 		if want := (ImportResult{CategoriesSame: len(cmd.Categories), StoresSame: len(cmd.Stores), ProductsSame: 1}); err != nil || result != want {
 			t.Errorf("%+v, %v; want %+v", result, err, want)
 		}
@@ -195,7 +208,7 @@ func TestImportLeavesTheSame(t *testing.T) {
 		}
 	}
 	strict := ImportCatalog{Products: []ImportProduct{cell}}
-	if result, _, err := strict.Decide(fill(strict.Needs(), existing), now); err != nil || result.ProductsUpdated != 1 {
+	if result, _, err := decided(strict, existing, now); err != nil || result.ProductsUpdated != 1 {
 		t.Errorf("%+v, %v; the text differs", result, err)
 	}
 }
@@ -210,7 +223,7 @@ func TestImportRefusesWhatDoesNotFit(t *testing.T) {
 		{ID: "c", StoreID: "s", Name: "free"},
 		{ID: "d", StoreID: "s", Name: "uncategorised", PriceCents: &price, CategoryID: &unknown},
 	}}
-	_, changes, err := cmd.Decide(fill(cmd.Needs(), existing), now)
+	_, changes, err := decided(cmd, existing, now)
 	refused, ok := errors.AsType[*ImportRefused](err)
 	if !ok || len(changes.Products) != 0 {
 		t.Fatalf("%v, %+v", err, changes)

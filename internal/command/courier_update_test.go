@@ -45,7 +45,7 @@ func TestCourierUpdates(t *testing.T) {
 		d := in(commerce.CourierLoaded, followed)(o)
 		c.update.ID = "d1"
 		cmd := RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u", Update: c.update}
-		got, _, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, d)), now)
+		got, _, err := decided(cmd, withDelivery(o, d), now)
 		want := d
 		c.want(&want)
 		if err != nil || !reflect.DeepEqual(got.Delivery.Courier, want.Courier) || got.Delivery.PickupETA != want.PickupETA ||
@@ -65,7 +65,7 @@ func TestAnotherCourier(t *testing.T) {
 	o.CourierQuoteID = "q"
 	d := in(commerce.CourierAssigned, followed, unpublished)(o)
 	cmd := RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u", Update: CourierUpdate{ID: "d1", Status: commerce.CourierCancelled, Imminent: true}}
-	got, _, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, d)), now)
+	got, _, err := decided(cmd, withDelivery(o, d), now)
 	if err != nil || got.Order.CourierDeliveryID != "" || got.Order.CourierQuoteID != "" || got.Order.CourierTrackingURL != "" {
 		t.Errorf("the order still shows a courier: %+v, %v", got.Order, err)
 	}
@@ -81,7 +81,7 @@ func TestAnotherCourier(t *testing.T) {
 func TestGoodsOfAnOrderThatMovedOn(t *testing.T) {
 	o := deliveryOrder(commerce.RefundRequested)
 	cmd := RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u", Update: CourierUpdate{ID: "d1", Status: commerce.CourierLoaded}}
-	_, changes, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, in(commerce.CourierAssigned)(o))), now)
+	_, changes, err := decided(cmd, withDelivery(o, in(commerce.CourierAssigned)(o)), now)
 	const want = "order refund_requested, delivery 1 active pickup_complete u, delivery.status_changed, POST delivery.out_for_delivery"
 	if got := summary(changes); err != nil || got != want {
 		t.Errorf("%s, want %s; %v", got, want, err)
@@ -93,7 +93,7 @@ func TestTellOfNoDelivery(t *testing.T) {
 	o := deliveryOrder(commerce.Shipped)
 	for name, rows := range map[string]commerce.Changes{"no order": {}, "no delivery": stored(o, 1)} {
 		cmd := SendCourierUpdate{Facts: FactsOf(o), Job: commerce.JobKey{ID: "job"}}
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), rows), now)
+		_, changes, err := decided(cmd, rows, now)
 		refusal, ok := errors.AsType[*commerce.Error](err)
 		if !ok || refusal.Kind != commerce.KindNotFound || !reflect.DeepEqual(changes, commerce.Changes{}) {
 			t.Errorf("%s: %+v, %v", name, changes, err)
@@ -108,7 +108,7 @@ func TestCheckEndsItsLease(t *testing.T) {
 	d := in(commerce.CourierAssigned)(o)
 	job := leased(commerce.JobCheckDelivery, d.Ref())
 	cmd := RecordCheck{Job: job, Record: RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u"}}
-	_, changes, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, d, job)), now)
+	_, changes, err := decided(cmd, withDelivery(o, d, job), now)
 	if err != nil || len(changes.Jobs) != 1 || changes.Jobs[0].LeasedBy != "" || changes.Jobs[0].LeasedUntil != 0 || changes.Jobs[0].RunAt <= now {
 		t.Errorf("%+v, %v", changes.Jobs, err)
 	}
@@ -122,7 +122,7 @@ func TestPushOnlyWithCallback(t *testing.T) {
 		before := stored(o, 1)
 		before.Partners[0].CallbackURL = url
 		cmd := MarkReady{Facts: FactsOf(o), Actor: byPartner}
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		_, changes, err := decided(cmd, before, now)
 		if err != nil || len(changes.Webhooks) != 1 || (len(changes.Webhooks[0].To) == 1) != (url != "") {
 			t.Errorf("with the URL %q: %+v, %v", url, changes.Webhooks, err)
 		}
@@ -135,7 +135,7 @@ func TestConfirmedAfterAll(t *testing.T) {
 	before := stored(o, 5)
 	before.Attention = raisedOn(o, "insufficient_stock", "refund_failed")
 	cmd := ConfirmOrder{Facts: FactsOf(o), Actor: byPartner}
-	_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+	_, changes, err := decided(cmd, before, now)
 	if open := openCodes(merge(before, changes).Attention); err != nil || open != "refund_failed" {
 		t.Errorf("open are %q, %v", open, err)
 	}
@@ -148,7 +148,7 @@ func TestRefundElsewhere(t *testing.T) {
 	for _, failed := range []bool{false, true} {
 		before := withPayment(o, paying(commerce.PaymentPaid, 300))
 		cmd := RecordRefundCallback{Facts: FactsOf(o), Actor: byProcessor, RefundID: "re_1", Ref: "re_1", AmountCents: 120, Failed: failed, Message: "no"}
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		_, changes, err := decided(cmd, before, now)
 		if err != nil || len(changes.Refunds) != 1 {
 			t.Fatalf("%+v, %v", changes, err)
 		}
@@ -187,7 +187,7 @@ func TestSandboxStep(t *testing.T) {
 		{"at its end", []commerce.SandboxObject{object}, 5, 0, commerce.Changes{Sandbox: []commerce.SandboxObject{moved}, DoneJobs: []commerce.JobKey{job.Key()}}},
 	} {
 		cmd := RecordSandboxStep{RecordJob: RecordJob{Job: job}, Version: c.version, Data: moved.Data, Next: c.next * time.Millisecond}
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), commerce.Changes{Sandbox: c.objects, Jobs: []commerce.Job{job}}), now)
+		_, changes, err := decided(cmd, commerce.Changes{Sandbox: c.objects, Jobs: []commerce.Job{job}}, now)
 		if err != nil || !reflect.DeepEqual(changes, c.want) {
 			t.Errorf("%s: %v\n%+v, want\n%+v", c.name, err, changes, c.want)
 		}

@@ -192,7 +192,7 @@ func TestRecordCourierUpdate(t *testing.T) {
 		}
 		before := withDelivery(o, d)
 		before.Attention = raisedOn(o, c.raised)
-		got, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		got, changes, err := decided(cmd, before, now)
 		if s := summary(changes); err != nil || s != c.want {
 			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, s, c.want)
 		}

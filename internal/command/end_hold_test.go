@@ -16,7 +16,7 @@ func TestEndHold(t *testing.T) {
 			before := stored(o, 1)
 			before.Stock[0].Held, before.Jobs = 3, []commerce.Job{job}
 			cmd := EndHold{RecordJob: RecordJob{Job: job}, Facts: FactsOf(o)}
-			got, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+			got, changes, err := decided(cmd, before, now)
 			if err != nil || len(changes.DoneJobs) != 1 || got.Order.Status != status {
 				t.Fatalf("%s: %+v, %v", status, changes, err)
 			}
@@ -32,7 +32,7 @@ func TestEndHold(t *testing.T) {
 				t.Errorf("%+v", changes)
 			}
 			before.Jobs = nil
-			if _, again, err := cmd.Decide(fill(cmd.Needs(), before), now); err != nil || len(again.Stock) != 0 {
+			if _, again, err := decided(cmd, before, now); err != nil || len(again.Stock) != 0 {
 				t.Errorf("another worker had ended the job: %+v, %v", again, err)
 			}
 		}

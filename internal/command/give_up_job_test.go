@@ -16,7 +16,7 @@ type jobCommand = commit.Command[Recorded]
 // it, over what is stored.
 func decideAndClose(cmd jobCommand, job commerce.Job, stored commerce.Changes) (Recorded, commerce.Changes, error) {
 	cmd = commit.Close(job, cmd, func(Recorded) (int, []byte) { return 200, []byte("answer") })
-	return cmd.Decide(fill(cmd.Needs(), stored), now)
+	return decided(cmd, stored, now)
 }
 
 // deadJob is one without a try left.
@@ -194,7 +194,7 @@ func TestRetryJob(t *testing.T) {
 		}
 		facts := FactsOf(o)
 		cmd := RetryJob{Job: j.Key(), Kind: c.kind, Facts: &facts, Attempt: 1}
-		got, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		got, changes, err := decided(cmd, before, now)
 		if s := summary(changes); s != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("%s: %v\n got %s\nwant %s", c.name, err, s, c.want)
 		}

@@ -21,7 +21,7 @@ func TestHoldJobs(t *testing.T) {
 		job(commerce.JobRefund, commerce.JobDead), job(commerce.JobRefund, commerce.JobGivenUp), job(commerce.JobDeliverWebhook, commerce.JobParked)}
 	all := slices.Concat(held, others)
 	hold := HoldJobs{Jobs: keysOf(all)}
-	n, changes, err := hold.Decide(fill(hold.Needs(), commerce.Changes{Jobs: all}), now)
+	n, changes, err := decided(hold, commerce.Changes{Jobs: all}, now)
 	if err != nil || n != len(held) || len(changes.Jobs) != len(held) {
 		t.Fatalf("%d held: %+v, %v", n, changes.Jobs, err)
 	}
@@ -32,11 +32,11 @@ func TestHoldJobs(t *testing.T) {
 		}
 	}
 	failed := RecordJob{Job: leased, Failed: errors.New("away")}
-	if _, lost, err := failed.Decide(fill(failed.Needs(), commerce.Changes{Jobs: changes.Jobs[:1]}), now); err != nil || len(lost.Jobs) != 0 {
+	if _, lost, err := decided(failed, commerce.Changes{Jobs: changes.Jobs[:1]}, now); err != nil || len(lost.Jobs) != 0 {
 		t.Errorf("the failure of an attempt that was under way changes %+v, %v", lost.Jobs, err)
 	}
 	release := ReleaseJobs{Jobs: keysOf(all)}
-	n, released, err := release.Decide(fill(release.Needs(), commerce.Changes{Jobs: slices.Concat(changes.Jobs, others)}), now)
+	n, released, err := decided(release, commerce.Changes{Jobs: slices.Concat(changes.Jobs, others)}, now)
 	held[0] = held[0].LeasedTo("", 0)
 	if err != nil || n != len(held) || !slices.Equal(released.Jobs, held) {
 		t.Errorf("%d released: %+v, %v", n, released.Jobs, err)

@@ -36,7 +36,7 @@ func TestScopesOfNewKeys(t *testing.T) {
 			}
 			cmd := MakeKey{KeyRing: ring, Actor: by, Default: true,
 				Key: commerce.APIKey{ID: "key_new", Mode: c.mode, Name: "New", Hash: commerce.HashKey("new")}}
-			made, changes, err := cmd.Decide(fill(cmd.Needs(), commerce.Changes{Partners: []commerce.Partner{{ID: "p", Scopes: c.partner}}, APIKeys: []commerce.APIKey{maker}}), now)
+			made, changes, err := decided(cmd, commerce.Changes{Partners: []commerce.Partner{{ID: "p", Scopes: c.partner}}, APIKeys: []commerce.APIKey{maker}}, now)
 			if c.field != "" {
 				if refused, ok := errors.AsType[*commerce.Error](err); !ok || refused.Field != c.field || len(changes.APIKeys) != 0 {
 					t.Errorf("%v, %+v", err, changes)

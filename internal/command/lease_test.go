@@ -15,7 +15,7 @@ func moves[R any](t *testing.T, stored commerce.Changes, cmd interface {
 	Decide(rows *commerce.Rows, now commerce.Millis) (R, commerce.Changes, error)
 }) (R, bool) {
 	t.Helper()
-	result, changes, err := cmd.Decide(fill(cmd.Needs(), stored), now)
+	result, changes, err := decided(cmd, stored, now)
 	if err != nil {
 		t.Fatal(err)
 	}

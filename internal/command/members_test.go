@@ -21,7 +21,7 @@ func decide[R any](cmd decider[R], stored commerce.Changes, now commerce.Millis)
 	stored.Partners = slices.DeleteFunc(slices.Clone(stored.Partners), func(p commerce.Partner) bool { return !slices.Contains(needs.Partners, p.ID) })
 	stored.Members = slices.DeleteFunc(slices.Clone(stored.Members), func(m commerce.Member) bool { return !slices.Contains(needs.Members, m.ID) })
 	stored.SignInLinks = slices.DeleteFunc(slices.Clone(stored.SignInLinks), func(l commerce.SignInLink) bool { return !slices.Contains(needs.SignInLinks, l.UserID) })
-	return cmd.Decide(fill(needs, stored), now)
+	return decided(cmd, stored, now)
 }
 
 // TestMembers: admins of the partner change other members, and no member else does.

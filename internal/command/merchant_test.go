@@ -13,13 +13,13 @@ const seenOn = commerce.Millis(now - 5)
 // saw it, unless nothing is left to change.
 func TestStores(t *testing.T) {
 	create := CreateStore{Store: commerce.Store{ID: "s", No: 99, Name: "S", LateMinutes: 15}}
-	made, changes, err := create.Decide(fill(create.Needs(), commerce.Changes{}), now)
+	made, changes, err := decided(create, commerce.Changes{}, now)
 	if want := (commerce.Store{ID: "s", No: 7, Name: "S", LateMinutes: 15, UpdatedOn: now}); err != nil || made != want || !reflect.DeepEqual(changes.Stores, []commerce.Store{want}) {
 		t.Fatalf("%+v, %v", changes, err)
 	}
 	made.UpdatedOn = seenOn
 	before := commerce.Changes{Stores: []commerce.Store{made}}
-	if _, changes, err := create.Decide(fill(create.Needs(), before), now); codeOf(err) != "store_exists" || len(changes.Stores) > 0 {
+	if _, changes, err := decided(create, before, now); codeOf(err) != "store_exists" || len(changes.Stores) > 0 {
 		t.Errorf("a second store with the id: %+v, %v", changes, err)
 	}
 	lat, lng := 1.5, 2.5
@@ -39,7 +39,7 @@ func TestStores(t *testing.T) {
 		{"unknown", moved, seenOn, commerce.Changes{}, "not_found", false},
 	} {
 		update := UpdateStore{Store: c.wanted, Seen: c.seen}
-		got, changes, err := update.Decide(fill(update.Needs(), c.before), now)
+		got, changes, err := decided(update, c.before, now)
 		want := c.wanted
 		want.No, want.UpdatedOn = 7, now
 		switch {
@@ -65,12 +65,12 @@ func TestPartnersAsSeen(t *testing.T) {
 	}{
 		{"update", commerce.Changes{Partners: []commerce.Partner{renamed}}, func(seen commerce.Millis, before commerce.Changes) (commerce.Changes, error) {
 			c := UpdatePartner{ID: "p", Seen: seen, Name: new("Q"), Scopes: &[]commerce.Scope{commerce.ReadOrders, commerce.ReadOrders}, StoreIDs: &[]string{}}
-			_, changes, err := c.Decide(fill(c.Needs(), before), now)
+			_, changes, err := decided(c, before, now)
 			return changes, err
 		}},
 		{"secret", commerce.Changes{Partners: []commerce.Partner{rotated}}, func(seen commerce.Millis, before commerce.Changes) (commerce.Changes, error) {
 			c := RotateSecret{Overlap: commerce.SecretOverlap, Owner: "p", Seen: seen, Secret: "new"}
-			_, changes, err := c.Decide(fill(c.Needs(), before), now)
+			_, changes, err := decided(c, before, now)
 			return changes, err
 		}},
 	} {

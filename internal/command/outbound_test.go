@@ -92,7 +92,7 @@ func TestRecordWebhookAttempts(t *testing.T) {
 				attempt.Error = "no"
 			}
 			cmd := RecordWebhookAttempts{[]WebhookTry{{Job: c.run, Attempt: attempt, RetryAfter: time.Duration(c.retry) * time.Millisecond}}}
-			_, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(c.before, c.stored...)), now)
+			_, changes, err := decided(cmd, outbound(c.before, c.stored...), now)
 			c.want.Attempts = []commerce.WebhookAttempt{attempt}
 			if err != nil || !reflect.DeepEqual(changes, c.want) {
 				t.Errorf("%v\n got %+v\nwant %+v", err, changes, c.want)
@@ -104,7 +104,7 @@ func TestRecordWebhookAttempts(t *testing.T) {
 // TestFirstFailure: a first failure of an endpoint of which nothing is stored names its partner.
 func TestFirstFailure(t *testing.T) {
 	cmd := RecordWebhookAttempts{[]WebhookTry{{Job: job(commerce.JobWaiting), Attempt: commerce.WebhookAttempt{PartnerID: "p", Status: 500}}}}
-	_, changes, _ := cmd.Decide(fill(cmd.Needs(), commerce.Changes{}), now)
+	_, changes, _ := decided(cmd, commerce.Changes{}, now)
 	if len(changes.Endpoints) != 1 || changes.Endpoints[0].PartnerID != "p" {
 		t.Errorf("%+v", changes.Endpoints)
 	}
@@ -158,14 +158,14 @@ func TestParkAndReturn(t *testing.T) {
 		{"held", failing, commerce.JobParked, 1}, {"paused", gone, commerce.JobParked, 1}, {"back again", healthy, commerce.JobWaiting, 0},
 	} {
 		cmd := ParkJobs{Owner: "p", Jobs: list}
-		n, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(c.before, mine, yours, later)), now)
+		n, changes, err := decided(cmd, outbound(c.before, mine, yours, later), now)
 		want := commerce.Changes{Jobs: []commerce.Job{with(mine.LeasedTo("", 0), func(j *commerce.Job) { j.State = c.state })}}
 		if n != c.parked || err != nil || !reflect.DeepEqual(changes, want) {
 			t.Errorf("%s: %d, %v, %+v", c.name, n, err, changes)
 		}
 	}
 	cmd := ReturnJobs{Jobs: list}
-	n, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(healthy, mine, yours, later)), now)
+	n, changes, err := decided(cmd, outbound(healthy, mine, yours, later), now)
 	if want := (commerce.Changes{Jobs: []commerce.Job{mine.LeasedTo("", 0)}}); n != 1 || err != nil || !reflect.DeepEqual(changes, want) {
 		t.Errorf("%d, %v, %+v", n, err, changes)
 	}
@@ -196,11 +196,11 @@ func TestProbeEndpoint(t *testing.T) {
 		cmd := ProbeEndpoint{Owner: "p", Parked: c.parked, Worker: "me", Until: now + 9}
 		before := outbound(c.before, c.stored...)
 		before.Partners[0].Suspended = true
-		if got, changes, err := cmd.Decide(fill(cmd.Needs(), before), now); err != nil || got != nil || !reflect.DeepEqual(changes, commerce.Changes{}) {
+		if got, changes, err := decided(cmd, before, now); err != nil || got != nil || !reflect.DeepEqual(changes, commerce.Changes{}) {
 			t.Errorf("%s, of a suspended partner: %+v, %v, %+v", c.name, got, err, changes)
 		}
 		before.Partners[0].Suspended = false
-		got, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		got, changes, err := decided(cmd, before, now)
 		want := commerce.Changes{}
 		if c.probes {
 			want.Jobs = []commerce.Job{free.LeasedTo("me", now+9)}
@@ -238,35 +238,35 @@ func TestPauseAndResume(t *testing.T) {
 			}
 		}
 		pause, resume := PauseEndpoint{Owner: "p", By: commerce.PausedOperator}, ResumeEndpoint{Owner: "p"}
-		_, changes, err := pause.Decide(fill(pause.Needs(), stored), now)
+		_, changes, err := decided(pause, stored, now)
 		check("paused", changes, c.paused, err)
-		_, changes, err = resume.Decide(fill(resume.Needs(), stored), now)
+		_, changes, err = decided(resume, stored, now)
 		check("resumed", changes, c.resumed, err)
 		url, same := "https://new.example", stored.Partners[0].CallbackURL
 		move, stay := UpdatePartner{ID: "p", CallbackURL: &url}, UpdatePartner{ID: "p", CallbackURL: &same}
-		_, changes, err = move.Decide(fill(move.Needs(), stored), now)
+		_, changes, err = decided(move, stored, now)
 		check("moved", changes, c.moved, err)
-		_, changes, err = stay.Decide(fill(stay.Needs(), stored), now)
+		_, changes, err = decided(stay, stored, now)
 		check("moved to where it was", changes, c.before, err)
 	}
 }
 
 func TestRotateSecret(t *testing.T) {
 	cmd := RotateSecret{Overlap: commerce.SecretOverlap, Owner: "p", Secret: "s2"}
-	e, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(healthy)), now)
+	e, changes, err := decided(cmd, outbound(healthy), now)
 	if err != nil || e.Previous(now) != "s1" || changes.Endpoints[0] != e || changes.Partners[0].CallbackSecret != "s2" || changes.Partners[0].UpdatedOn != now {
 		t.Errorf("%+v, %+v, %v", e, changes, err)
 	}
 	rotating := outbound(e)
 	now2 := RotateSecret{Owner: "p", Secret: "s3"}
-	if e, changes, err := now2.Decide(fill(now2.Needs(), rotating), now); err != nil || e.PreviousSecret != "" || e.PreviousUntil != 0 ||
+	if e, changes, err := decided(now2, rotating, now); err != nil || e.PreviousSecret != "" || e.PreviousUntil != 0 ||
 		changes.Endpoints[0] != e || changes.Partners[0].CallbackSecret != "s3" {
 		t.Errorf("at once: %+v, %+v, %v", e, changes, err)
 	}
 	// A secret that is set outright ends the rotation, even with another URL.
 	secret, url := "s4", "https://new.example"
 	for _, set := range []UpdatePartner{{ID: "p", CallbackSecret: &secret}, {ID: "p", CallbackSecret: &secret, CallbackURL: &url}} {
-		p, changes, err := set.Decide(fill(set.Needs(), rotating), now)
+		p, changes, err := decided(set, rotating, now)
 		if err != nil || p.CallbackSecret != "s4" || len(changes.Endpoints) != 1 || changes.Endpoints[0].PreviousSecret != "" || changes.Endpoints[0].Previous(now) != "" {
 			t.Errorf("%+v, %+v, %v", p, changes, err)
 		}
@@ -276,26 +276,26 @@ func TestRotateSecret(t *testing.T) {
 		t.Errorf("another name: %+v, %v", changes.Endpoints, err)
 	}
 	cmd.Secret = ""
-	if _, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(healthy)), now); err == nil || len(changes.Partners) > 0 {
+	if _, changes, err := decided(cmd, outbound(healthy), now); err == nil || len(changes.Partners) > 0 {
 		t.Errorf("an empty secret: %+v, %v", changes, err)
 	}
 }
 
 func TestResendAndTest(t *testing.T) {
 	resend, try := ResendEvents{PartnerID: "p", Events: []commerce.WebhookEvent{{ID: "evt_1"}, {ID: "evt_2"}, {ID: "evt_1"}}}, TestEndpoint{Owner: "p", TraceID: "trace"}
-	n, changes, err := resend.Decide(fill(resend.Needs(), outbound(healthy)), now)
+	n, changes, err := decided(resend, outbound(healthy), now)
 	if err != nil || n != 2 || len(changes.NewJobs) != 2 || changes.NewJobs[1] != (commerce.Job{Kind: commerce.JobDeliverWebhook, Owner: "p", Subject: "evt_2", RunAt: now}) {
 		t.Errorf("%d, %+v, %v", n, changes, err)
 	}
-	event, changes, err := try.Decide(fill(try.Needs(), outbound(healthy)), now)
+	event, changes, err := decided(try, outbound(healthy), now)
 	if err != nil || len(changes.Webhooks) != 1 || !slices.Equal(event.To, []string{"p"}) || event.Kind != commerce.WebhookTest || event.TraceID != "trace" || event.Timestamp != now {
 		t.Errorf("%+v, %v", event, err)
 	}
 	deaf := outbound(healthy)
 	deaf.Partners[0].CallbackURL = ""
 	for _, stored := range []commerce.Changes{deaf, {}} {
-		_, resent, resendErr := resend.Decide(fill(resend.Needs(), stored), now)
-		_, tested, testErr := try.Decide(fill(try.Needs(), stored), now)
+		_, resent, resendErr := decided(resend, stored, now)
+		_, tested, testErr := decided(try, stored, now)
 		if resendErr == nil || testErr == nil || len(resent.NewJobs)+len(tested.Webhooks) > 0 {
 			t.Errorf("%+v: %v, %v", stored, resendErr, testErr)
 		}
@@ -336,7 +336,7 @@ func TestRecordNotice(t *testing.T) {
 			}
 			rows := stored(order, 1)
 			rows.Jobs = c.stored
-			_, changes, err := cmd.Decide(fill(cmd.Needs(), rows), now)
+			_, changes, err := decided(cmd, rows, now)
 			if err != nil || (len(changes.DoneJobs) == 1) != c.done || (len(changes.Jobs) == 1) != (c.state != "") || len(changes.Outbox) != c.outbox {
 				t.Fatalf("%+v, %v", changes, err)
 			}

@@ -28,12 +28,12 @@ func TestKeysHaveAPartner(t *testing.T) {
 	}
 
 	rotate := RotateKey{KeyRing: KeyRing{PartnerID: "p", IDs: []string{"key_a", "key_b"}}, KeyID: "key_a", New: commerce.APIKey{ID: "key_c", Hash: commerce.HashKey("c")}}
-	_, made, err = rotate.Decide(fill(rotate.Needs(), made), now)
+	_, made, err = decided(rotate, made, now)
 	if err != nil || len(made.APIKeys) != 2 || made.APIKeys[1].Hash != commerce.HashKey("c") || made.APIKeys[1].PartnerID != "p" || made.APIKeys[1].Mode != commerce.Live || made.APIKeys[0].RevokedOn != now {
 		t.Errorf("%+v, %v", made, err)
 	}
 	var refusal *commerce.Error
-	_, made, err = rotate.Decide(fill(rotate.Needs(), commerce.Changes{}), now)
+	_, made, err = decided(rotate, commerce.Changes{}, now)
 	if !errors.As(err, &refusal) || refusal.Kind != commerce.KindNotFound || len(made.APIKeys) != 0 {
 		t.Errorf("of an unknown partner: %+v, %v", made, err)
 	}

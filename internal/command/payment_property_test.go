@@ -355,12 +355,12 @@ func TestRefundBeforeWhatCameBack(t *testing.T) {
 	before := refunding(o, r, run)
 	before.Payments[0].RefundedCents = 150
 	cmd := recordRefund(o, r, run)
-	got, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+	got, changes, err := decided(cmd, before, now)
 	if err != nil || got.Job.State != commerce.JobWaiting || got.Job.Tries != 1 || len(changes.Jobs) != 1 || len(changes.Payments)+len(changes.Refunds)+len(changes.Ledger) != 0 {
 		t.Errorf("%+v, %v", changes, err)
 	}
 	callback := RecordRefundCallback{Facts: FactsOf(o), Actor: byProcessor, RefundID: "rfd", Ref: "re", AmountCents: 200}
-	_, changes, err = callback.Decide(fill(callback.Needs(), before), now)
+	_, changes, err = decided(callback, before, now)
 	if refusal, ok := errors.AsType[*commerce.Error](err); !ok || refusal.Code != "too_early" || len(changes.Payments) != 0 {
 		t.Errorf("%+v, %v", changes, err)
 	}

@@ -59,7 +59,7 @@ func TestRecordPayment(t *testing.T) {
 			o := orderIn(status, commerce.ByPickup, false)
 			cmd := RecordPayment{Facts: FactsOf(o), Actor: byProcessor, SessionID: "cs", PaymentID: "pi", AmountCents: amount}
 			before := withPayment(o, paying(commerce.PaymentOpen, 0))
-			got, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+			got, changes, err := decided(cmd, before, now)
 			if err != nil || len(changes.Payments) != 1 || len(changes.Ledger) != 1 {
 				t.Fatalf("%s, %d cents: %+v, %v", status, amount, changes, err)
 			}
@@ -98,17 +98,17 @@ func checkRepeatedPayment(t *testing.T, cmd RecordPayment, before, changes comme
 	before.Orders, before.Payments = changes.Orders, changes.Payments
 	key := commerce.JobKey{Slot: 1, ID: "job_1"}
 	cmd.Job = &key // it may be the job that ends the session that finds out
-	if _, again, err := cmd.Decide(fill(cmd.Needs(), before), now+1); err != nil || !reflect.DeepEqual(again, commerce.Changes{DoneJobs: []commerce.JobKey{key}}) {
+	if _, again, err := decided(cmd, before, now+1); err != nil || !reflect.DeepEqual(again, commerce.Changes{DoneJobs: []commerce.JobKey{key}}) {
 		t.Errorf("repeated: %+v, %v", again, err)
 	}
 	cmd.Job, cmd.PaymentID = nil, "pi_2"
-	order, second, err := cmd.Decide(fill(cmd.Needs(), before), now+1)
+	order, second, err := decided(cmd, before, now+1)
 	if err != nil || openCodes(second.Attention) != "second_payment" || order.Status != before.Orders[0].Status || len(second.Ledger)+len(second.Payments) != 0 ||
 		!reflect.DeepEqual(noteCodes(second.Timeline), []string{"second_payment"}) {
 		t.Errorf("a second payment: %+v, %v", second, err)
 	}
 	before.Orders, before.Attention = second.Orders, second.Attention
-	if _, again, err := cmd.Decide(fill(cmd.Needs(), before), now+2); err != nil || !reflect.DeepEqual(again, commerce.Changes{}) {
+	if _, again, err := decided(cmd, before, now+2); err != nil || !reflect.DeepEqual(again, commerce.Changes{}) {
 		t.Errorf("a second payment, repeated: %+v, %v", again, err)
 	}
 }
@@ -118,7 +118,7 @@ func checkRepeatedPayment(t *testing.T, cmd RecordPayment, before, changes comme
 func TestPaidBeforeTheSessionIsKnown(t *testing.T) {
 	o := orderIn(commerce.PendingPayment, commerce.ByPickup, false)
 	cmd := RecordPayment{Facts: FactsOf(o), Actor: byProcessor, SessionID: "cs", PaymentID: "pi", AmountCents: 300}
-	order, changes, err := cmd.Decide(fill(cmd.Needs(), withPayment(o, paying(commerce.PaymentOpening, 0))), now)
+	order, changes, err := decided(cmd, withPayment(o, paying(commerce.PaymentOpening, 0)), now)
 	if err != nil || order.Status != commerce.Paid || changes.Payments[0].SessionID != "cs" {
 		t.Errorf("%+v, %v", changes, err)
 	}
@@ -130,15 +130,15 @@ func TestNoPayment(t *testing.T) {
 	o := orderIn(commerce.Processed, commerce.ByPickup, true)
 	paid, note := RecordPayment{Facts: FactsOf(o), Actor: byProcessor}, RecordPaymentCallback{Facts: FactsOf(o), Actor: byProcessor}
 	callback, start := RecordRefundCallback{Facts: FactsOf(o), Actor: byProcessor, RefundID: "r", AmountCents: 1}, RefundOrder{Facts: FactsOf(o), Actor: byPartner, RefundID: "r"}
-	_, a, paidErr := paid.Decide(fill(paid.Needs(), stored(o, 5)), now)
-	_, b, noteErr := note.Decide(fill(note.Needs(), stored(o, 5)), now)
-	_, c, callbackErr := callback.Decide(fill(callback.Needs(), stored(o, 5)), now)
+	_, a, paidErr := decided(paid, stored(o, 5), now)
+	_, b, noteErr := decided(note, stored(o, 5), now)
+	_, c, callbackErr := decided(callback, stored(o, 5), now)
 	for _, err := range []error{paidErr, noteErr, callbackErr} {
 		if refusal, ok := errors.AsType[*commerce.Error](err); !ok || refusal.Kind != commerce.KindNotFound {
 			t.Errorf("%v", err)
 		}
 	}
-	_, d, startErr := start.Decide(fill(start.Needs(), stored(o, 5)), now)
+	_, d, startErr := decided(start, stored(o, 5), now)
 	if refusal, ok := errors.AsType[*commerce.Error](startErr); !ok || refusal.Kind != commerce.KindConflict || refusal.Code != "no_processor_payment" {
 		t.Errorf("%v", startErr)
 	}
@@ -158,7 +158,7 @@ func TestRecordPaymentCallback(t *testing.T) {
 				}
 				key := commerce.JobKey{Slot: 1, ID: "job_1"}
 				cmd := RecordPaymentCallback{Facts: FactsOf(o), Actor: byProcessor, Kind: kind, CallbackID: "evt", Message: "No\x00.", AmountCents: 300, Job: &key}
-				order, changes, err := cmd.Decide(fill(cmd.Needs(), withPayment(o, p)), now)
+				order, changes, err := decided(cmd, withPayment(o, p), now)
 				if err != nil || order.Status != commerce.PendingPayment || !reflect.DeepEqual(changes.DoneJobs, []commerce.JobKey{key}) {
 					t.Fatalf("%s while %s: %+v, %v", kind, state, changes, err)
 				}
@@ -307,7 +307,7 @@ func TestTakeJob(t *testing.T) {
 		{"given up", []commerce.Job{with(due, func(j *commerce.Job) { j.State = commerce.JobGivenUp })}, false, false, 0},
 	} {
 		cmd := TakeJob{Job: due.Key(), Worker: "me"}
-		got, changes, err := cmd.Decide(fill(cmd.Needs(), commerce.Changes{Jobs: c.stored}), now)
+		got, changes, err := decided(cmd, commerce.Changes{Jobs: c.stored}, now)
 		if err != nil || got.There != c.there || got.Taken != c.taken || (len(changes.Jobs) == 1) != c.taken {
 			t.Errorf("%s: %+v, %+v, %v", c.name, got, changes, err)
 			continue
@@ -328,12 +328,12 @@ func TestImpatience(t *testing.T) {
 	j := payJob(commerce.JobRefund, "r", 0)
 	for range 100 {
 		record := RecordJob{Job: j, Failed: errors.New("away"), Delays: commerce.PaymentDelays}
-		next, _, _ := record.Decide(fill(record.Needs(), commerce.Changes{Jobs: []commerce.Job{j}}), now)
+		next, _, _ := decided(record, commerce.Changes{Jobs: []commerce.Job{j}}, now)
 		if next.State != commerce.JobWaiting || next.RunAt != now.Add(commerce.PaymentDelays[0]) {
 			t.Fatalf("%+v", next)
 		}
 		take := TakeJob{Job: j.Key(), Worker: "me"}
-		taken, _, _ := take.Decide(fill(take.Needs(), commerce.Changes{Jobs: []commerce.Job{next}}), now)
+		taken, _, _ := decided(take, commerce.Changes{Jobs: []commerce.Job{next}}, now)
 		j = taken.Job
 	}
 }
@@ -346,7 +346,7 @@ func TestSandboxObjects(t *testing.T) {
 		ok      bool
 	}{{nil, 0, true}, {nil, 1, false}, {[]commerce.SandboxObject{was}, 3, true}, {[]commerce.SandboxObject{was}, 2, false}, {[]commerce.SandboxObject{was}, 0, false}} {
 		put := PutSandboxObject{ID: "cs", Version: c.version, Data: []byte("b"), Callbacks: []SandboxCallback{{ID: "sbx_1", After: 5 * time.Millisecond, Data: []byte("n")}}}
-		ok, changes, err := put.Decide(fill(put.Needs(), commerce.Changes{Sandbox: c.stored}), now)
+		ok, changes, err := decided(put, commerce.Changes{Sandbox: c.stored}, now)
 		want := commerce.Changes{}
 		if c.ok {
 			want.Sandbox = []commerce.SandboxObject{{ID: "cs", Version: c.version + 1, Data: []byte("b"), UpdatedOn: now}, {ID: "sbx_1", Version: 1, Data: []byte("n"), UpdatedOn: now}}
@@ -360,7 +360,7 @@ func TestSandboxObjects(t *testing.T) {
 	before := commerce.Changes{Jobs: []commerce.Job{run}, Sandbox: []commerce.SandboxObject{{ID: "sbx_1", Version: 1}}}
 	for _, failed := range []error{nil, errors.New("no")} {
 		record := RecordSandboxCallback{RecordJob{Job: run, Failed: failed, Delays: commerce.MessageDelays}}
-		_, changes, err := record.Decide(fill(record.Needs(), before), now)
+		_, changes, err := decided(record, before, now)
 		if err != nil || (len(changes.GoneSandbox) == 1) != (failed == nil) || (len(changes.DoneJobs) == 1) != (failed == nil) {
 			t.Errorf("failed %v: %+v, %v", failed, changes, err)
 		}

@@ -107,7 +107,7 @@ func TestLinks(t *testing.T) {
 		before := staffOf(c.user)
 		before.SignInLinks = []commerce.SignInLink{c.link}
 		cmd := AcceptLink{UserID: "clerk", LinkHash: hash, Password: "new", Sessions: []string{"x"}}
-		u, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		u, changes, err := decided(cmd, before, now)
 		if codeOf(err) != c.want {
 			t.Errorf("a link that %s: %v", c.name, err)
 		}
@@ -116,14 +116,14 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	none := AcceptLink{UserID: "clerk", Password: "new"}
-	if _, _, err := none.Decide(fill(none.Needs(), staffOf(clerk)), now); codeOf(err) != "link_used" {
+	if _, _, err := decided(none, staffOf(clerk), now); codeOf(err) != "link_used" {
 		t.Errorf("without a link, an empty hash opens: %v", err)
 	}
 	for _, drop := range []bool{false, true} {
 		with := clerk
 		with.TOTPSecret, with.RecoveryCodes, with.Password = "S", []string{"r"}, "old"
 		cmd := ResetUser{UserID: "clerk", LinkHash: hash, ExpiresOn: now + 1, DropSecondFactor: drop, Sessions: []string{"x"}}
-		u, changes, err := cmd.Decide(fill(cmd.Needs(), staffOf(with)), now)
+		u, changes, err := decided(cmd, staffOf(with), now)
 		if err != nil || (u.TOTPSecret == "") != drop || (u.RecoveryCodes == nil) != drop || u.Password != "old" || len(changes.EndedSessions) != 1 || changes.SignInLinks[0].Hash != hash {
 			t.Errorf("dropped %t: %+v, %v", drop, changes, err)
 		}
@@ -135,12 +135,12 @@ func TestInvite(t *testing.T) {
 	before := staffOf(boss)
 	before.SignInLinks = []commerce.SignInLink{{Hash: commerce.HashKey("first"), ExpiresOn: now + 1}}
 	cmd := InviteUser{Given: Given{By: "boss"}, User: clerk, LinkHash: commerce.HashKey("c"), ExpiresOn: now + 1}
-	u, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+	u, changes, err := decided(cmd, before, now)
 	if err != nil || u.CreatedOn != now || len(changes.SignInLinks) != 2 || changes.SignInLinks[1].Hash != (commerce.KeyHash{}) {
 		t.Errorf("%+v, %v", changes, err)
 	}
 	cmd.By = "clerk"
-	if _, _, err := cmd.Decide(fill(cmd.Needs(), before), now); codeOf(err) != "permission_missing" {
+	if _, _, err := decided(cmd, before, now); codeOf(err) != "permission_missing" {
 		t.Errorf("by a clerk: %v", err)
 	}
 }

@@ -39,7 +39,7 @@ func TestRaiseAlarms(t *testing.T) {
 		cmd.Owners = c.owners
 		before := commerce.Changes{Partners: []commerce.Partner{p}, Endpoints: []commerce.Endpoint{gone, other, healthy}, APIKeys: []commerce.APIKey{key},
 			Mails: []commerce.MailCount{{MailKey: commerce.AlarmsFor("p"), Day: int64(now) / 86_400_000, Count: c.counted}}}
-		raised, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		raised, changes, err := decided(cmd, before, now)
 		var want []string
 		for _, about := range []string{"paused p", "paused p/whe_1", "ends_in_2_days key_1"}[:c.want] {
 			for _, to := range c.to {
@@ -56,7 +56,7 @@ func TestRaiseAlarms(t *testing.T) {
 			t.Errorf("%s: %d are counted", c.name, n)
 		}
 		after := commerce.Changes{Partners: before.Partners, Mails: changes.Mails, Endpoints: append(changes.Endpoints, healthy), APIKeys: changes.APIKeys}
-		if again, _, err := cmd.Decide(fill(cmd.Needs(), after), now+1); err != nil || again != 0 {
+		if again, _, err := decided(cmd, after, now+1); err != nil || again != 0 {
 			t.Errorf("%s: told again: %d, %v", c.name, again, err)
 		}
 	}
@@ -78,15 +78,15 @@ func subjects(c commerce.Changes) (list []string) {
 func TestMessageAboutNoOrder(t *testing.T) {
 	job := leased(commerce.JobMailAlarm, "paused p a@e.example")
 	cmd := RecordMessage{RecordJob: RecordJob{Job: job}, Kept: &commerce.UnsentMessage{To: "a@e.example"}}
-	_, changes, err := cmd.Decide(fill(cmd.Needs(), commerce.Changes{Jobs: []commerce.Job{job}}), now)
+	_, changes, err := decided(cmd, commerce.Changes{Jobs: []commerce.Job{job}}, now)
 	if err != nil || len(changes.DoneJobs) != 1 || len(changes.Outbox) != 1 || changes.Outbox[0].CreatedOn != now {
 		t.Errorf("%+v, %v", changes, err)
 	}
-	if _, changes, err = cmd.Decide(fill(cmd.Needs(), commerce.Changes{}), now); err != nil || len(changes.Outbox) != 0 {
+	if _, changes, err = decided(cmd, commerce.Changes{}, now); err != nil || len(changes.Outbox) != 0 {
 		t.Errorf("another worker was faster: %+v, %v", changes, err)
 	}
 	cmd = RecordMessage{RecordJob: RecordJob{Job: job, Failed: fmt.Errorf("away"), Delays: commerce.MessageDelays}}
-	if next, changes, err := cmd.Decide(fill(cmd.Needs(), commerce.Changes{Jobs: []commerce.Job{job}}), now); err != nil || next.State != commerce.JobWaiting || len(changes.Outbox) != 0 {
+	if next, changes, err := decided(cmd, commerce.Changes{Jobs: []commerce.Job{job}}, now); err != nil || next.State != commerce.JobWaiting || len(changes.Outbox) != 0 {
 		t.Errorf("%+v, %v", next, err)
 	}
 }

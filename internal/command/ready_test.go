@@ -23,7 +23,7 @@ func TestReadyInMinutes(t *testing.T) {
 		o := orderIn(commerce.Paid, commerce.ByDelivery, false)
 		o.ReadyInMinutes = c.checkout
 		cmd := ConfirmOrder{Facts: FactsOf(o), Actor: byPartner, ReadyInMinutes: c.confirm}
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), stored(o, 5)), now)
+		_, changes, err := decided(cmd, stored(o, 5), now)
 		if err != nil || len(changes.Deliveries) != 1 {
 			t.Fatalf("%s: %v, %+v", name, err, changes.Deliveries)
 		}

@@ -26,7 +26,7 @@ func TestAskCourier(t *testing.T) {
 		d := c.delivery(o)
 		job := leased(commerce.JobDispatch, d.Ref())
 		cmd := AskCourier{Facts: FactsOf(o), Job: job.LeasedTo(c.worker, now+10), Attempt: c.attempt, Provider: "u"}
-		got, changes, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, d, job)), now)
+		got, changes, err := decided(cmd, withDelivery(o, d, job), now)
 		if s := summary(changes); err != nil || s != c.want || got.Go != (c.want != "") {
 			t.Errorf("%s: %+v, %v\n%q, want\n%q", c.name, got, err, s, c.want)
 		}
@@ -181,7 +181,7 @@ func TestCancelWithDelivery(t *testing.T) {
 	} {
 		o := deliveryOrder(c.order)
 		cmd := CancelOrder{Facts: FactsOf(o), Actor: byPartner}
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, c.delivery(o))), now)
+		_, changes, err := decided(cmd, withDelivery(o, c.delivery(o)), now)
 		if s := summary(changes); err != nil || s != c.want {
 			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, s, c.want)
 		}
@@ -208,7 +208,7 @@ func TestSendCourierUpdate(t *testing.T) {
 			before.Jobs = nil
 		}
 		cmd := SendCourierUpdate{Facts: FactsOf(o), Job: job.Key()}
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		_, changes, err := decided(cmd, before, now)
 		if s := summary(changes); err != nil || s != c.want {
 			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, s, c.want)
 		}
@@ -247,7 +247,7 @@ func TestRecordCheck(t *testing.T) {
 		if c.update != "" {
 			cmd.Update = &CourierUpdate{ID: "d1", Status: c.update}
 		}
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, d, job)), now)
+		_, changes, err := decided(cmd, withDelivery(o, d, job), now)
 		if s := summary(changes); err != nil || s != c.want {
 			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, s, c.want)
 		}
@@ -263,7 +263,7 @@ func TestRefundKeepsFlags(t *testing.T) {
 		before := refunding(o, r, run)
 		before.Attention = raisedOn(o, flag)
 		cmd := recordRefund(o, r, run)
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		_, changes, err := decided(cmd, before, now)
 		if err != nil || changes.Orders[0].Status != commerce.Refunded || openCodes(merge(before, changes).Attention) != want {
 			t.Errorf("%s: %+v, %v; want %q", flag, changes.Orders, err, want)
 		}

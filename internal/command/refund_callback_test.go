@@ -44,7 +44,7 @@ func TestRecordRefundCallback(t *testing.T) {
 				before.Refunds, before.Payments[0].PendingCents = nil, 0
 			}
 			cmd := RecordRefundCallback{Facts: FactsOf(o), Actor: byProcessor, RefundID: "rfd", Ref: "re", AmountCents: c.amount, Failed: c.failed, Message: "closed account"}
-			_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+			_, changes, err := decided(cmd, before, now)
 			if refusal, ok := errors.AsType[*commerce.Error](err); c.code != "" {
 				if !ok || refusal.Code != c.code || refusal.Kind != commerce.KindConflict || len(changes.Refunds)+len(changes.Payments) != 0 {
 					t.Errorf("%+v, %v", changes, err)
@@ -70,7 +70,7 @@ func TestRecordRefundCallback(t *testing.T) {
 				t.Errorf("order %+v\npayment %+v\nentries %v", after.Orders[0], after.Payments[0], entries)
 			}
 			cmd.Failed = false // what tells of the beginning may come after the end
-			if _, late, err := cmd.Decide(fill(cmd.Needs(), after), now); err != nil || !reflect.DeepEqual(late, commerce.Changes{}) {
+			if _, late, err := decided(cmd, after, now); err != nil || !reflect.DeepEqual(late, commerce.Changes{}) {
 				t.Errorf("reported once more: %+v, %v", late, err)
 			}
 		})
@@ -99,13 +99,13 @@ func checkRefundCameBack(t *testing.T, o commerce.Order) {
 	run := payJob(commerce.JobRefund, "rfd", 0)
 	before := refunding(o, pendingRefund(commerce.RefundAsked, 300), run)
 	refund := recordRefund(o, before.Refunds[0], run)
-	_, changes, err := refund.Decide(fill(refund.Needs(), before), now)
+	_, changes, err := decided(refund, before, now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	refunded := merge(before, changes)
 	failed := RecordRefundCallback{Facts: FactsOf(o), Actor: byProcessor, RefundID: "rfd", AmountCents: 300, Failed: true, Message: "closed account"}
-	_, changes, err = failed.Decide(fill(failed.Needs(), refunded), now)
+	_, changes, err = decided(failed, refunded, now)
 	want := o.Status
 	if !handedOver[o.Status] && o.PickedUpAt == 0 {
 		want = commerce.Cancelled
@@ -130,7 +130,7 @@ func checkRefundCameBack(t *testing.T, o commerce.Order) {
 		t.Errorf("%s %s: published %+v and %s %+v", o.Status, o.Fulfillment, note, event.Kind, event.About)
 	}
 	again := RefundOrder{Facts: FactsOf(o), Actor: byPartner, RefundID: "rfd_2"}
-	second, changes, err := again.Decide(fill(again.Needs(), back), now)
+	second, changes, err := decided(again, back, now)
 	if err != nil || second.AmountCents != 300 {
 		t.Fatalf("%+v, %v", second, err)
 	}
@@ -138,7 +138,7 @@ func checkRefundCameBack(t *testing.T, o commerce.Order) {
 	asked := merge(back, changes)
 	asked.Jobs = []commerce.Job{run}
 	refund = recordRefund(o, second, run)
-	_, changes, err = refund.Decide(fill(refund.Needs(), asked), now)
+	_, changes, err = decided(refund, asked, now)
 	after := merge(asked, changes)
 	if order := after.Orders[0]; err != nil || order.Status != commerce.Refunded || order.RefundedCents != 300 || openCodes(after.Attention) != "" ||
 		order.InventoryDeducted != was.InventoryDeducted {
@@ -157,7 +157,7 @@ func TestRefundedAgainInParts(t *testing.T) {
 	before.Refunds[0].CreatedOn = 50 // asked for before any money came back
 	for _, open := range []string{"refund_failed", "refund_failed", ""} {
 		cmd := recordRefund(o, r, run)
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		_, changes, err := decided(cmd, before, now)
 		after := merge(before, changes)
 		if got := openCodes(after.Attention); err != nil || got != open || after.Orders[0].Status != commerce.Paid {
 			t.Errorf("%d cents came back: open %q, want %q; %v", before.Payments[0].CameBackCents, got, open, err)
@@ -174,7 +174,7 @@ func TestRefundedBefore(t *testing.T) {
 	before := refunding(o, r, run)
 	before.Attention = raisedOn(o, "refund_failed")
 	cmd := recordRefund(o, r, run)
-	_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+	_, changes, err := decided(cmd, before, now)
 	after := merge(before, changes)
 	if err != nil || after.Orders[0].Status != commerce.Refunded || openCodes(after.Attention) != "" {
 		t.Errorf("refunded again: %+v, %v", after, err)

@@ -23,11 +23,11 @@ func TestRefundOutcomeKnown(t *testing.T) {
 		return RecordRefundCallback{Facts: FactsOf(o), Actor: byProcessor, RefundID: "rfd", Ref: "re", AmountCents: 200, Failed: failed, Message: "closed account"}
 	}
 	decide := func(cmd jobCommand, before commerce.Changes) (commerce.Changes, error) {
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		_, changes, err := decided(cmd, before, now)
 		return changes, err
 	}
 	post := func(cmd RecordRefundCallback, before commerce.Changes) (commerce.Changes, error) {
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		_, changes, err := decided(cmd, before, now)
 		return changes, err
 	}
 	for name, end := range map[string]func(commerce.Changes) (commerce.Changes, error){
@@ -83,22 +83,22 @@ func TestRefundMadeAfterItWasGivenUp(t *testing.T) {
 	giveUp := recordRefund(o, r, j)
 	giveUp.RecordJob = byAnn(j)
 	before := refunding(o, r, j)
-	_, changes, err := giveUp.Decide(fill(giveUp.Needs(), before), now)
+	_, changes, err := decided(giveUp, before, now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	after := merge(before, changes)
 	callback := RecordRefundCallback{Facts: FactsOf(o), Actor: byProcessor, RefundID: "rfd", Ref: "re", AmountCents: 200, Failed: true, Message: "closed account"}
-	refund, changes, err := callback.Decide(fill(callback.Needs(), after), now+1)
+	refund, changes, err := decided(callback, after, now+1)
 	if err != nil || refund.State != commerce.RefundFailed || !reflect.DeepEqual(changes, commerce.Changes{Refunds: []commerce.Refund{refund}}) {
 		t.Errorf("reported as failed: %+v, %v", changes, err)
 	}
 	failed := merge(after, changes)
 	callback.Failed = false
-	if _, changes, err := callback.Decide(fill(callback.Needs(), failed), now+1); err != nil || !reflect.DeepEqual(changes, commerce.Changes{}) {
+	if _, changes, err := decided(callback, failed, now+1); err != nil || !reflect.DeepEqual(changes, commerce.Changes{}) {
 		t.Errorf("reported as failed, then as made: %+v, %v", changes, err)
 	}
-	refund, changes, err = callback.Decide(fill(callback.Needs(), after), now+1)
+	refund, changes, err = decided(callback, after, now+1)
 	paid := merge(after, changes).Payments[0]
 	if err != nil || refund.State != commerce.RefundDone || refund.Error != "" || paid.RefundedCents != 200 || paid.PendingCents != 0 ||
 		len(changes.Ledger) != 1 || !reflect.DeepEqual(webhookKinds(changes), []commerce.WebhookKind{commerce.WebhookRefunded}) {

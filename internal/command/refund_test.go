@@ -48,7 +48,7 @@ func TestRefundOrder(t *testing.T) {
 			code         string
 		}{{0, 150, ""}, {150, 150, ""}, {1, 1, ""}, {151, 0, "invalid_amount"}, {-1, 0, "invalid_amount"}} {
 			cmd := RefundOrder{Facts: FactsOf(o), Actor: byPartner, RefundID: "rfd", AmountCents: c.amount, Reason: "duplicate"}
-			got, changes, err := cmd.Decide(fill(cmd.Needs(), withPayment(o, p)), now)
+			got, changes, err := decided(cmd, withPayment(o, p), now)
 			if c.code != "" {
 				if refusal, ok := errors.AsType[*commerce.Error](err); !ok || refusal.Code != c.code || refusal.Field != "amount_cents" || len(changes.Payments) != 0 {
 					t.Errorf("%s, %d cents: %+v, %v", status, c.amount, changes, err)
@@ -140,7 +140,7 @@ func TestRefundOfAMismatch(t *testing.T) {
 	before := refunding(o, r, run)
 	before.Attention = raisedOn(o, "payment_mismatch")
 	cmd := recordRefund(o, r, run)
-	_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+	_, changes, err := decided(cmd, before, now)
 	if err != nil || openCodes(merge(before, changes).Attention) != "" || changes.Orders[0].Status != commerce.Refunded || !changes.Payments[0].Returned() {
 		t.Errorf("%+v, %v", changes, err)
 	}
@@ -277,7 +277,7 @@ func TestCancelEndsThePayment(t *testing.T) {
 			before := withPayment(o, p)
 			before.Attention = raisedOn(o, c.flagged)
 			cmd := CancelOrder{Facts: FactsOf(o), Actor: byPartner, Reason: "no", Refund: refund, RefundID: "rfd"}
-			got, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+			got, changes, err := decided(cmd, before, now)
 			if err != nil || got.Order.Status != commerce.Cancelled {
 				t.Fatalf("%s: %+v, %v", c.name, changes, err)
 			}
@@ -314,7 +314,7 @@ func TestRefundTellsItsPlace(t *testing.T) {
 	for _, r := range []commerce.Refund{first, second} {
 		stored.Refunds = []commerce.Refund{r}
 		callback := RecordRefundCallback{Facts: FactsOf(o), Actor: byProcessor, RefundID: r.ID, Ref: "re", AmountCents: r.AmountCents}
-		_, changes, err := callback.Decide(fill(callback.Needs(), stored), now)
+		_, changes, err := decided(callback, stored, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -343,7 +343,7 @@ func TestLateRefund(t *testing.T) {
 	stored := refunding(o, r, run.LeasedTo("", 0))
 	stored.Jobs[0].State, stored.Replies = commerce.JobGivenUp, nil
 	cmd := recordRefund(o, r, run)
-	_, changes, err := cmd.Decide(fill(cmd.Needs(), stored), now)
+	_, changes, err := decided(cmd, stored, now)
 	if err != nil || len(changes.Ledger) != 1 || changes.Ledger[0].AmountCents != 300 {
 		t.Fatalf("%v, %+v", err, changes.Ledger)
 	}
@@ -354,7 +354,7 @@ func TestLateRefund(t *testing.T) {
 		t.Errorf("%+v\n%+v", p, r)
 	}
 	stored.Payments[0].RefundedCents = 300
-	if _, changes, err := cmd.Decide(fill(cmd.Needs(), stored), now); err != nil || len(changes.Ledger) != 0 {
+	if _, changes, err := decided(cmd, stored, now); err != nil || len(changes.Ledger) != 0 {
 		t.Errorf("a refund of what is not there: %v, %+v", err, changes.Ledger)
 	}
 }

@@ -28,29 +28,29 @@ func TestRefundRequested(t *testing.T) {
 	o := deliveryOrder(commerce.Shipped)
 	before := withDelivery(o, in(commerce.CourierAssigned)(o))
 	request := RequestRefund{Facts: FactsOf(o), Actor: byStaff, Reason: "cold"}
-	got, changes, err := request.Decide(fill(request.Needs(), before), now)
+	got, changes, err := decided(request, before, now)
 	if want := "order refund_requested, raised refund_requested, order.refund_requested"; err != nil || summary(changes) != want || got.Order.RequestedFrom != commerce.Shipped {
 		t.Fatalf("%s, want %s; %v", summary(changes), want, err)
 	}
 	before.Orders, before.Attention = changes.Orders, changes.Attention
-	if again, changes, err := request.Decide(fill(request.Needs(), before), now); err != nil || !again.Replay || !reflect.DeepEqual(changes, commerce.Changes{}) {
+	if again, changes, err := decided(request, before, now); err != nil || !again.Replay || !reflect.DeepEqual(changes, commerce.Changes{}) {
 		t.Errorf("a second request: %+v, %v", changes, err)
 	}
 	for status, beneath := range map[commerce.CourierStatus]commerce.OrderStatus{commerce.CourierLoaded: commerce.OutForDelivery, commerce.CourierDone: commerce.Delivered} {
 		update := RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u", Update: CourierUpdate{ID: "d1", Status: status}}
-		tracked, _, err := update.Decide(fill(update.Needs(), before), now)
+		tracked, _, err := decided(update, before, now)
 		if err != nil || tracked.Order.Status != commerce.RefundRequested || tracked.Order.RequestedFrom != beneath {
 			t.Errorf("%s: %s beneath %s, %v", status, tracked.Order.RequestedFrom, tracked.Order.Status, err)
 		}
 		at := before
 		at.Orders = []commerce.Order{tracked.Order}
 		decline := DeclineRefund{Facts: FactsOf(o), Actor: byStaff, Reason: "eaten"}
-		got, changes, err := decline.Decide(fill(decline.Needs(), at), now)
+		got, changes, err := decided(decline, at, now)
 		if want := "order " + string(beneath) + ", resolved refund_requested, order.note"; err != nil || summary(changes) != want || got.Order.RequestedFrom != "" {
 			t.Errorf("declined: %s, want %s; %v", summary(changes), want, err)
 		}
 		cancel := CancelOrder{Facts: FactsOf(o), Actor: byStaff}
-		_, _, err = cancel.Decide(fill(cancel.Needs(), at), now)
+		_, _, err = decided(cancel, at, now)
 		if handedOver := beneath == commerce.Delivered; (codeOf(err) == "wrong_status") != handedOver {
 			t.Errorf("cancelled from %s: %v", beneath, err)
 		}
@@ -103,7 +103,7 @@ func TestDispatchAgain(t *testing.T) {
 			before.Attention = raisedOn(o, string(commerce.AttentionGoodsReturned))
 		}
 		cmd := DispatchAgain{Facts: FactsOf(o), Actor: byStaff, Reason: "late"}
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		_, changes, err := decided(cmd, before, now)
 		if got := summary(changes) + codeOf(err); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
@@ -142,7 +142,7 @@ func TestCourierReplaced(t *testing.T) {
 		job := leased(commerce.JobCancelDelivery, o.ID)
 		cmd := c.record
 		cmd.RecordJob, cmd.Facts = RecordJob{Job: job, Delays: commerce.CancelDelays}, FactsOf(o)
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, c.delivery(o), job)), now)
+		_, changes, err := decided(cmd, withDelivery(o, c.delivery(o), job), now)
 		if got := summary(changes); err != nil || got != c.want {
 			t.Errorf("%s: %s, want %s; %v", c.name, got, c.want, err)
 		}
@@ -163,12 +163,12 @@ func TestSeen(t *testing.T) {
 			want = "changed_meanwhile"
 		}
 		confirm := ConfirmOrder{Facts: facts, Actor: byStaff}
-		got, _, err := confirm.Decide(fill(confirm.Needs(), before), now)
+		got, _, err := decided(confirm, before, now)
 		if codeOf(err) != want {
 			t.Errorf("confirmed as of %d: %v, want %q", seen, err, want)
 		}
 		refund := RefundOrder{Facts: facts, Actor: byStaff, RefundID: "rfd_1"}
-		if _, _, err := refund.Decide(fill(refund.Needs(), before), now); codeOf(err) != want {
+		if _, _, err := decided(refund, before, now); codeOf(err) != want {
 			t.Errorf("refunded as of %d: %v, want %q", seen, err, want)
 		}
 		if err != nil {
@@ -176,7 +176,7 @@ func TestSeen(t *testing.T) {
 		}
 		confirmed := before
 		confirmed.Orders = []commerce.Order{got.Order}
-		if again, _, err := confirm.Decide(fill(confirm.Needs(), confirmed), now); err != nil || !again.Replay {
+		if again, _, err := decided(confirm, confirmed, now); err != nil || !again.Replay {
 			t.Errorf("a double click: %v", err)
 		}
 	}
@@ -198,7 +198,7 @@ func TestResolveAttention(t *testing.T) {
 		{commerce.AttentionRefundRequested, since, "refund_requested"}, {commerce.AttentionOutOfRadius, 0, "not_found"},
 	} {
 		cmd := ResolveAttention{Facts: FactsOf(o), Actor: byStaff, Code: c.code, Since: c.since, Note: "told the bank"}
-		a, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		a, changes, err := decided(cmd, before, now)
 		if codeOf(err) != c.want {
 			t.Errorf("%s of %d: %v, want %q", c.code, c.since, err, c.want)
 		}
@@ -210,7 +210,7 @@ func TestResolveAttention(t *testing.T) {
 		}
 		again := before
 		again.Attention = changes.Attention
-		if _, changes, err := cmd.Decide(fill(cmd.Needs(), again), now); err != nil || !reflect.DeepEqual(changes, commerce.Changes{}) {
+		if _, changes, err := decided(cmd, again, now); err != nil || !reflect.DeepEqual(changes, commerce.Changes{}) {
 			t.Errorf("again: %+v, %v", changes, err)
 		}
 	}
@@ -225,7 +225,7 @@ func TestCreateNativeOrder(t *testing.T) {
 	before.Stock[0].PriceCents = 300
 	cmd := CreateNativeOrder{Sale: Sale{Actor: byStaff, OrderID: "ord_n", CustomerID: "cus_n", StoreID: "s", Fulfillment: commerce.ByPickup,
 		Lines: []commerce.OrderLine{{ProductID: "a", Quantity: 2}}}}
-	o, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+	o, changes, err := decided(cmd, before, now)
 	if err != nil || o.Status != commerce.Processed || o.TotalCents != 660 || o.TaxCents != 60 || o.PartnerID != "" || o.Source != commerce.SourceService || !o.InventoryDeducted {
 		t.Fatalf("%+v, %v", o, err)
 	}
@@ -233,7 +233,7 @@ func TestCreateNativeOrder(t *testing.T) {
 		t.Errorf("%+v", changes)
 	}
 	cmd.Lines[0].Quantity = 6
-	if _, _, err := cmd.Decide(fill(cmd.Needs(), before), now); codeOf(err) != "insufficient_stock" {
+	if _, _, err := decided(cmd, before, now); codeOf(err) != "insufficient_stock" {
 		t.Errorf("more than there is: %v", err)
 	}
 }

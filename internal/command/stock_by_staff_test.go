@@ -55,7 +55,7 @@ func TestCountStock(t *testing.T) {
 		}
 	}
 	unknown := CountStock{Product: commerce.ProductKey{StoreID: "s", ProductID: "x"}, Reason: "r"}
-	if _, _, err := unknown.Decide(fill(unknown.Needs(), commerce.Changes{}), now); refusalOf(err) != "not_found" {
+	if _, _, err := decided(unknown, commerce.Changes{}, now); refusalOf(err) != "not_found" {
 		t.Errorf("of an unknown product: %v", err)
 	}
 }
@@ -103,7 +103,7 @@ func TestEditProduct(t *testing.T) {
 		}
 	}
 	made := UpsertProduct{Actor: byStaff, Create: true, ID: "b", StoreID: "s", Name: "New", Quantity: new(int64(3))}
-	got, changes, err := made.Decide(fill(made.Needs(), have), now)
+	got, changes, err := decided(made, have, now)
 	if err != nil || got.Source != "" || !got.Stock.Active || len(changes.StockMoves) != 1 || changes.StockMoves[0].Kind != commerce.MoveOpened || changes.StockMoves[0].Note.Actor != "staff:usr_1" {
 		t.Errorf("a new product: %+v, %+v, %v", got, changes, err)
 	}
@@ -151,7 +151,7 @@ func TestUpdateCategory(t *testing.T) {
 		{"unknown", "x", "Loaves", "", "not_found", false},
 	} {
 		cmd := UpdateCategory{ID: c.id, Name: c.to, Active: true, Facts: c.facts}
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), have), now)
+		_, changes, err := decided(cmd, have, now)
 		if refusalOf(err) != c.refused || (len(changes.Categories) == 1) != c.changed {
 			t.Errorf("%s: %+v, %v", c.name, changes, err)
 		}
@@ -177,7 +177,7 @@ func TestImportFromPreview(t *testing.T) {
 		cmd := ImportCatalog{Products: []ImportProduct{
 			{ID: "a", StoreID: "s", Name: "Rye", Quantity: new(int64(7)), CategoryID: new(""), Facts: c.facts, Was: c.was},
 			{ID: "b", StoreID: "s", Name: "New", PriceCents: new(commerce.Cents(1)), Facts: commerce.Item{}.Facts()}}}
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), have), now)
+		_, changes, err := decided(cmd, have, now)
 		refused, _ := errors.AsType[*ImportRefused](err)
 		if (refused != nil) != c.refused || refused == nil && (err != nil || len(changes.Products) != 2 || changes.Stock[0].CategoryID != "") {
 			t.Errorf("%s: %+v, %v", c.name, changes, err)

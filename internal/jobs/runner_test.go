@@ -23,9 +23,29 @@ func in(t *testing.T, do func(*store) func(context.Context, commerce.Job) Outcom
 		s := newStore()
 		r := newRunner("me", s, map[commerce.JobKind]Kind{work: {Do: do(s), Width: 16}})
 		r.Run()
-		defer r.Stop(t.Context())
+		defer func() {
+			r.Stop(t.Context())
+			r.atRest(t)
+		}()
 		test(t, s, r)
 	})
+}
+
+// atRest checks that nothing counts as under way.
+func (r *Runner) atRest(t *testing.T) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range r.lanes {
+		if l.running != 0 || l.recording != 0 || l.promised != 0 {
+			t.Errorf("at rest, %v has %d tries, %d unrecorded and %d promised", l.key, l.running, l.recording, l.promised)
+		}
+	}
+	for key, p := range r.pools {
+		if p.running != 0 || p.leased != 0 {
+			t.Errorf("at rest, %v has %d tries and %d jobs", key, p.running, p.leased)
+		}
+	}
 }
 
 // takes is work that lasts, and then is done.
@@ -529,6 +549,9 @@ func TestFailedTriesAreReported(t *testing.T) {
 				return Outcome{Err: errors.New("the database is away")}
 			}
 			return Outcome{Err: errors.New("no answer"), Record: func(context.Context) (commerce.Job, error) {
+				if j.Owner == "lost" {
+					return j, errors.New("not recorded")
+				}
 				if records++; records == 1 {
 					return commerce.Job{}, errors.New("not recorded")
 				}
@@ -548,11 +571,13 @@ func TestFailedTriesAreReported(t *testing.T) {
 			start(t, s, r, owner, 1)
 			after(2 * recordPause)
 		}
+		start(t, s, r, "lost", 1)
+		after(2 * recordPause)
 		r.Stop(t.Context())
 		if want := []string{"fails: no answer true", "panics: panic: oh false"}; !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q", told, want)
 		}
-		if want := []string{"work done", "work gave_up", "work failed"}; !slices.Equal(counted, want) {
+		if want := []string{"work done", "work gave_up", "work failed", "work lease_lost"}; !slices.Equal(counted, want) {
 			t.Errorf("counted %q, want %q", counted, want)
 		}
 	})

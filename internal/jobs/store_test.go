@@ -150,6 +150,9 @@ func (s *store) NextDue(_ context.Context, now commerce.Millis) (due bool, next 
 func (s *store) ReturnJobs(_ context.Context, jobs []commerce.Job) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(jobs) == 0 || !slices.IsSortedFunc(jobs, func(a, b commerce.Job) int { return cmp.Compare(a.ID, b.ID) }) {
+		panic(fmt.Sprintf("given back are none, or not in order: %v", jobs)) // one seed, one history
+	}
 	for _, j := range jobs {
 		s.returned++
 		s.set(j.LeasedTo("", 0))
