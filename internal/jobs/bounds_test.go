@@ -33,7 +33,8 @@ func TestIdleLanes(t *testing.T) {
 	if !(&lane{}).idle() {
 		t.Error("nothing is something")
 	}
-	for _, l := range []*lane{{queue: []*task{{}}}, {promised: 1}, {running: 1}, {recording: 1}, {listed: true}, {short: true}, {queue: []*task{{}}, promised: 1, running: 1, recording: 1, listed: true, short: true}} {
+	for _, l := range []*lane{{queue: []*task{{}}}, {promised: 1}, {running: 1}, {recording: 1}, {listed: true}, {short: true}, {queue: []*task{{}}, promised: 1}, {queue: []*task{{}}, running: 1}, {promised: 1, recording: 1},
+		{queue: []*task{{}}, promised: 1, running: 1, recording: 1, listed: true, short: true}} {
 		if l.idle() {
 			t.Errorf("%+v is idle", l)
 		}
@@ -78,8 +79,8 @@ func TestFullLanes(t *testing.T) {
 		r.Run()
 		defer r.Stop(t.Context())
 		after(100 * time.Millisecond) // it has looked at storage
-		reserve := func(owner string) (list []commerce.Job) {
-			for {
+		reserve := func(owner string, most int) (list []commerce.Job) {
+			for len(list) < most {
 				j := s.leased(owner)
 				if _, ok := r.Reserve(j); !ok {
 					s.put(j.LeasedTo("", 0)) // stored as it is without a reservation
@@ -87,8 +88,9 @@ func TestFullLanes(t *testing.T) {
 				}
 				list = append(list, j)
 			}
+			return list
 		}
-		ofA := reserve("a")
+		ofA := reserve("a", 1000)
 		if want := (&pool{most: 8}).mostLeased() / 4; len(ofA) != want {
 			t.Errorf("a lane took %d, want %d", len(ofA), want)
 		}
@@ -98,9 +100,14 @@ func TestFullLanes(t *testing.T) {
 		if n := s.of("a"); n != 0 {
 			t.Errorf("%d jobs that had no room in their lane wait, though there is room", n)
 		}
+		again := func() { // the runner looks at storage, and then not for two seconds
+			r.Wake()
+			after(100 * time.Millisecond)
+		}
+		again()
 		var all []commerce.Job
-		for _, owner := range []string{"b", "c", "d", "e", "f"} {
-			all = append(all, reserve(owner)...)
+		for _, owner := range []string{"b", "c", "d", "e", "f"} { // the last meets a full pool, and no lane is full
+			all = append(all, reserve(owner, len(ofA))...)
 		}
 		if want := (&pool{most: 8}).mostLeased(); len(all) != want {
 			t.Errorf("the pool took %d, want %d", len(all), want)
@@ -112,8 +119,27 @@ func TestFullLanes(t *testing.T) {
 				t.Errorf("%d jobs of %s that had no room in the pool wait, though there is room", n, owner)
 			}
 		}
-		if again := s.looked() - looks; again > 20 {
-			t.Errorf("storage was asked %d times", again)
+		full := reserve("g", len(ofA))
+		s.add("g", now()) // by another process
+		again()
+		r.EndReservation(full, true)
+		after(1500 * time.Millisecond)
+		if n := s.of("g"); n != 0 {
+			t.Errorf("%d jobs wait that came while their lane was full", n)
+		}
+		all = nil
+		for _, owner := range []string{"h", "i", "j", "k"} {
+			all = append(all, reserve(owner, len(ofA))...)
+		}
+		s.add("l", now())
+		again()
+		r.EndReservation(all, true)
+		after(1500 * time.Millisecond)
+		if n := s.of("l"); n != 0 {
+			t.Errorf("%d jobs wait that came while the pool was full", n)
+		}
+		if n := s.looked() - looks; n > 40 {
+			t.Errorf("storage was asked %d times", n)
 		}
 	})
 }
@@ -175,28 +201,57 @@ func TestSlowRecords(t *testing.T) {
 	})
 }
 
+// takenByAnother is a store in which another process takes what is given back.
+type takenByAnother struct{ *store }
+
+func (l takenByAnother) ReturnJobs(ctx context.Context, jobs []commerce.Job) error {
+	err := l.store.ReturnJobs(ctx, jobs)
+	for _, j := range jobs {
+		l.put(j.LeasedTo("other", now().Add(commerce.JobLease)))
+	}
+	return err
+}
+
+// TestFullClaims: when a claim was full, the rest of the slot is claimed at once.
+func TestFullClaims(t *testing.T) {
+	in(t, takes(time.Millisecond), func(t *testing.T, s *store, r *Runner) {
+		after(100 * time.Millisecond) // its first look is over
+		for i := range claimSize + 100 {
+			s.put(commerce.Job{Slot: 3, ID: fmt.Sprintf("job_x%06d", i), Kind: work, Mode: commerce.Live, Owner: fmt.Sprint("owner ", i%300), RunAt: now(), State: commerce.JobWaiting})
+		}
+		r.Wake()
+		after(time.Second)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if n := len(s.jobs); n != 0 {
+			t.Errorf("%d jobs of one slot are left", n)
+		}
+	})
+}
+
 // TestStaleHead: a job whose lease would end too early does not keep the ones behind it.
 func TestStaleHead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
 		tried := map[string]time.Duration{}
 		began := time.Now()
-		r := newRunner("me", s, map[commerce.JobKind]Kind{work: {Width: 1, Do: func(ctx context.Context, j commerce.Job) Outcome {
+		r := handling("me", Options{Queue: s, Ledger: takenByAnother{s}, Kinds: map[commerce.JobKind]Kind{work: {Width: 1, Do: func(ctx context.Context, j commerce.Job) Outcome {
 			tried[j.ID] = time.Since(began)
 			o := takes(15*time.Second)(s)(ctx, j)
 			return Outcome{Err: errors.New("no"), Record: func(ctx context.Context) (commerce.Job, error) { time.Sleep(time.Second); return o.Record(ctx) }}
-		}}})
+		}}}})
 		r.Run()
 		defer r.Stop(t.Context())
 		start(t, s, r, "a", 2)
 		after(10 * time.Second)
 		late := start(t, s, r, "a", 1)[0]
-		after(8 * time.Second)
-		if got := tried[late.ID]; got != 15*time.Second {
-			t.Errorf("the next one began after %v", got)
-		}
+		after(5*time.Second + 500*time.Millisecond) // the runner looks by itself at whole seconds
 		if n := s.returns(); n != 1 {
 			t.Errorf("%d jobs were given back", n)
+		}
+		after(3 * time.Second)
+		if got := tried[late.ID]; got != 15*time.Second {
+			t.Errorf("the next one began after %v", got)
 		}
 		if fits := (&task{job: commerce.Job{LeasedUntil: now().Add(TryTime)}}); r.stale(fits) {
 			t.Error("a try that fits into its lease may not begin")
@@ -341,12 +396,13 @@ func TestNoOutcome(t *testing.T) {
 	}
 	in(t, do, func(t *testing.T, s *store, r *Runner) {
 		start(t, s, r, "a", 1)
-		after(25 * time.Second)
-		if n := tries.Load(); n != 1 {
-			t.Errorf("%d tries within the lease", n)
-		}
+		after(time.Second)
 		if first.Err() == nil {
 			t.Error("the context of a try goes on after it")
+		}
+		after(24 * time.Second)
+		if n := tries.Load(); n != 1 {
+			t.Errorf("%d tries within the lease", n)
 		}
 		after(10 * time.Second)
 		if n := tries.Load(); n != 2 || s.of("a") != 0 {

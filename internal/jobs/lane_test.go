@@ -197,6 +197,11 @@ func TestReserve(t *testing.T) {
 				t.Errorf("a job that is %s was taken", name)
 			}
 		}
+		soonDue := s.add("z", now().Add(soon))
+		if _, ok := r.Reserve(soonDue); !ok {
+			t.Error("a job that is due soon was not taken")
+		}
+		r.EndReservation([]commerce.Job{soonDue}, false)
 		reserve := func(owner string, awaited bool) (jobs []commerce.Job) {
 			for {
 				j := s.leased(owner)
