@@ -352,7 +352,10 @@ func (r *recorder) lookAtAll() {
 	r.t.Helper()
 	c := r.newCaller(2 * historyClients)
 	until := func(look func() history.Op) {
-		check.Eventually(r.t, patience, pollPause, "an answer", func() bool { return look().Status/100 == 2 })
+		check.Eventually(r.t, patience, pollPause, "an answer", func() bool {
+			op := look()
+			return !op.Open() && op.Code != "unavailable" // whether it may be 404 is up to the history
+		})
 	}
 	for _, s := range r.slots[:r.present()+1] {
 		for _, of := range []thing{s.shelf, s.keys, s.order.thing} {

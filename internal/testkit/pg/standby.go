@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Standby makes a second server that follows this one, and returns when it is the
@@ -32,10 +33,11 @@ func (s *Server) Standby(inside string) (*Server, error) {
 
 // Promote makes a standby accept writes. Its former primary must not run.
 func (s *Server) Promote() error {
-	return errors.Join(s.SQL("SELECT pg_promote()"), s.until("SELECT NOT pg_is_in_recovery()"))
+	return errors.Join(s.SQL("SELECT pg_promote(wait => false)"), s.until("SELECT NOT pg_is_in_recovery()"))
 }
 
-// until waits until a query returns true.
+// until waits until a query returns true. A standby cancels a query that is in the way of what
+// it still has to replay; it is then asked again.
 func (s *Server) until(query string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -46,7 +48,9 @@ func (s *Server) until(query string) error {
 	defer conn.Close(ctx)
 	for {
 		var ok bool
-		if err := conn.QueryRow(ctx, query).Scan(&ok); err != nil || ok {
+		err := conn.QueryRow(ctx, query).Scan(&ok)
+		refusal, refused := errors.AsType[*pgconn.PgError](err)
+		if cancelled := refused && refusal.Code == "40001"; ok || err != nil && !cancelled {
 			return err
 		}
 		select {
