@@ -49,9 +49,12 @@ func text(path string, part []Op, notes []Note, result porcupine.CheckResult, in
 	if result == porcupine.Unknown {
 		verdict = fmt.Sprint("no order was found in ", limit)
 	}
-	fmt.Fprintf(&b, "# %s: %s. ? stands before those that the longest order found leaves out, and - before those that were left aside.\n", part[0].Of, verdict)
+	fmt.Fprintf(&b, "# %s: %s. ? stands before those that the longest order found leaves out, and - before those that tell nothing more.\n", part[0].Of, verdict)
 	fmt.Fprintf(&b, "# Check again: go test ./internal/testkit/history -count=1 -run '^TestFile$' -args -file %s.txt\n# Porcupine's picture of it: %s.html\n#\n", path, path)
-	longest := longest(info)
+	in := func(list []porcupine.Operation, op Op) bool {
+		return slices.ContainsFunc(list, func(o porcupine.Operation) bool { return same(o.Input.(Op), op) })
+	}
+	all, longest := operations(part), longest(info)
 	for _, op := range part {
 		for len(notes) > 0 && notes[0].At < op.Call {
 			fmt.Fprintf(&b, "# %9.3f ms            %s\n", float64(notes[0].At)/1000, notes[0].Text)
@@ -59,9 +62,9 @@ func text(path string, part []Op, notes []Note, result porcupine.CheckResult, in
 		}
 		mark := " "
 		switch {
-		case op.nothing():
+		case !in(all, op):
 			mark = "-"
-		case !slices.ContainsFunc(longest, func(o porcupine.Operation) bool { return same(o.Input.(Op), op) }):
+		case !in(longest, op):
 			mark = "?"
 		}
 		fmt.Fprintf(&b, "#%s%9.3f to %9.3f ms  client %2d at process %d: %s\n", mark, float64(op.Call)/1000, float64(op.Return)/1000, op.Client, op.Process, op)
