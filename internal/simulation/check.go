@@ -129,6 +129,8 @@ func (w *world) checkOrders() {
 		if !leads(s.status, string(o.Status)) {
 			w.broke("order %s is %s, and its partner has seen it %s", o.ID, o.Status, s.status)
 		}
+		s.last = string(o.Status)
+		s.p.checkList(o)
 		if n := brought[o.ID]; n > 1 || n == 0 && o.Status == commerce.Delivered {
 			w.broke("order %s is %s, and %d couriers brought it", o.ID, o.Status, n)
 		}
@@ -214,6 +216,7 @@ func (p *partner) check() {
 	if len(page.Events) != len(p.heard) || len(page.Events) != len(p.read) {
 		w.broke("there are %d events of %s, it got %d and read %d", len(page.Events), p.id, len(p.heard), len(p.read))
 	}
+	p.checkEvents()
 	for s := range stores {
 		for n := range products {
 			id := productID(s, n)

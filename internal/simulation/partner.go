@@ -23,6 +23,9 @@ type partner struct {
 	suspended   bool
 	until, shut time.Time
 
+	limit   int               // calls in a minute
+	orders  map[string]string // what the list of orders has told
+	changed commerce.Millis   // of the last one in it
 	answers []answered
 	heard   map[string]string // the bodies of webhooks, by event
 	read    map[string]string // what the feed of events has told, by event
@@ -33,7 +36,7 @@ type partner struct {
 }
 
 func newPartner(w *world, n int, name string) *partner {
-	return &partner{w: w, n: n, id: "ptn_" + name, url: "https://" + name + ".example/hook", heard: map[string]string{}, read: map[string]string{}, stock: map[string]int64{}}
+	return &partner{w: w, n: n, id: "ptn_" + name, url: "https://" + name + ".example/hook", limit: limit, orders: map[string]string{}, heard: map[string]string{}, read: map[string]string{}, stock: map[string]int64{}}
 }
 
 func (w *world) partnerAt(url string) *partner {
@@ -59,6 +62,7 @@ type request struct {
 	method, path, key string
 	body              string
 	about             string // the name of its story, or empty
+	repeated          bool   // when everything is at rest
 }
 
 // again reports whether a call has no final answer, so that its caller repeats it.
@@ -75,9 +79,12 @@ func (p *partner) again(status int, answer string) bool {
 // call makes a request, of any process, until it has a final answer. The partner asks
 // again when a process dies, or does not answer within 30 s.
 func (p *partner) call(r request) (status int, answer string) {
-	pause := time.Second
-	for range mostTries {
+	pause, x := time.Second, p.ask(r)
+	defer x.close()
+	for x.tries = 1; x.tries <= mostTries; x.tries++ {
 		if status, answer = p.try(r); !p.again(status, answer) {
+			x.status, x.answer = status, answer
+			x.judge()
 			return status, answer
 		}
 		p.w.sleep(p.w.between(pause/2, pause))
@@ -104,6 +111,9 @@ func (p *partner) try(r request) (status int, answer string) {
 	w := p.w
 	sent := httptest.NewRequest(r.method, r.path, strings.NewReader(r.body))
 	sent.Header.Set("X-Api-Key", fixture.Key(p.id, r.mode))
+	w.report.Calls++
+	trace := fmt.Sprint("call ", w.report.Calls)
+	sent.Header.Set("X-Trace-Id", trace)
 	if r.key != "" {
 		sent.Header.Set("Idempotency-Key", r.key)
 	}
@@ -122,7 +132,9 @@ func (p *partner) try(r request) (status int, answer string) {
 	if status/100 == 2 && !p.shut.IsZero() && began.After(p.shut) && w.env.Since(w.jumped) > time.Minute && !strings.HasPrefix(r.path, "/sandbox/") {
 		w.broke("%s is suspended, and %s %s was answered %d %s", p.id, r.method, r.path, status, answer)
 	}
-	w.report.Calls++
+	if answered {
+		p.shape(r, trace, status, answer, recorded.Header())
+	}
 	w.sim.Tracef("%s: %s %s %q: %d %s", p.id, r.method, r.path, r.key, status, answer)
 	return status, answer
 }
@@ -147,11 +159,34 @@ func (p *partner) follow() {
 func (p *partner) catchUp() {
 	for p.readEvents() {
 	}
-	for cursor := ""; ; {
-		if cursor = p.readProducts(cursor); cursor == "" {
-			return
+	for cursor := "start"; cursor != ""; {
+		cursor = p.readProducts(strings.TrimPrefix(cursor, "start"))
+	}
+	for cursor := "start"; cursor != ""; {
+		cursor = p.readOrders(strings.TrimPrefix(cursor, "start"))
+	}
+}
+
+// readOrders reads a page of the orders that changed since the last one, and returns the cursor
+// of the next page.
+func (p *partner) readOrders(cursor string) string {
+	path := fmt.Sprintf("/v1/orders?limit=300&updated_since=%d", p.changed)
+	if cursor != "" {
+		path += "&cursor=" + cursor
+	}
+	var page struct {
+		Orders []struct {
+			UpdatedOn commerce.Millis `json:"updated_on"`
+		}
+		Next string `json:"next_cursor"`
+	}
+	p.get(path, &page)
+	for _, o := range page.Orders {
+		if page.Next == "" {
+			p.changed = max(p.changed, o.UpdatedOn)
 		}
 	}
+	return page.Next
 }
 
 // readEvents reads a page of the feed of events, and reports whether more may follow.
@@ -215,6 +250,7 @@ func (p *partner) get(path string, into any) {
 // happens, and the answers are the same bytes.
 func (p *partner) repeat() {
 	for _, a := range p.answers[max(0, len(p.answers)-1000):] {
+		a.repeated = true
 		status, answer := p.call(a.request)
 		if a.meanwhile() { // what it left open is decided by now
 			a.answer = answer

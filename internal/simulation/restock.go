@@ -23,11 +23,20 @@ func (p *partner) restock() {
 		}
 		r := request{mode: commerce.Live, method: http.MethodPost, path: "/v1/inventory/adjustments", key: fmt.Sprint("restock ", n),
 			body: fmt.Sprintf(`{"adjustments": [%s]}`, strings.Join(lines, ", "))}
-		switch status, answer := p.keyed(r); status {
-		case http.StatusOK:
-			for id, delta := range deltas {
+		for id, delta := range deltas {
+			p.w.shelves[id].move(min(delta, 0), max(delta, 0))
+		}
+		status, answer := p.keyed(r)
+		for id, delta := range deltas {
+			if status == http.StatusOK {
 				p.w.added[id] += delta
+				p.w.shelves[id].move(max(delta, 0), min(delta, 0))
+			} else {
+				p.w.shelves[id].move(-min(delta, 0), -max(delta, 0))
 			}
+		}
+		switch status {
+		case http.StatusOK:
 		case http.StatusConflict: // less would be left than nothing
 			if !strings.Contains(answer, "insufficient_stock") {
 				p.w.broke("%s: an adjustment was answered %d %s", p.id, status, answer)

@@ -28,6 +28,9 @@ func storeID(n int) string { return fmt.Sprint("sto_", n+1) }
 // taxRate is in basis points. The tax of one product is no whole number of cents.
 func taxRate(store int) int64 { return int64(875 * store) }
 
+// holdMinutes is how long a store holds goods while a customer pays.
+func holdMinutes(store int) int64 { return int64(5 * store) }
+
 func productID(store, n int) string { return fmt.Sprintf("prd_%d_%d", store+1, n) }
 
 // scarce reports whether there are fewer pieces of a product than customers want.
@@ -59,6 +62,7 @@ func (w *world) openShop() error {
 		w.partners = append(w.partners, p)
 	}
 	w.hasty = newPartner(w, len(w.partners), "hasty")
+	w.hasty.limit = hastyLimit
 	_, admitted := commit.Do(context.Background(), c, fixture.Admit(commerce.Partner{ID: w.hasty.id, Name: "hasty", RateLimit: hastyLimit}))
 	return errors.Join(err, admitted)
 }
@@ -66,11 +70,13 @@ func (w *world) openShop() error {
 func (w *world) catalog() command.ImportCatalog {
 	c := command.ImportCatalog{Categories: []command.ImportCategory{{ID: fixture.CategoryID, Name: "Bread"}}}
 	for s := range stores {
-		hold := int64(5 * s) // the second store holds goods while customers pay
+		hold := holdMinutes(s)
 		c.Stores = append(c.Stores, command.ImportStore{ID: storeID(s), Name: fmt.Sprint("Store ", s+1), Address: new("1 Main St"), City: new("Albany"),
 			State: new("NY"), ZipCode: new("12207"), Lat: &fixture.StoreAt.Lat, Lng: &fixture.StoreAt.Lng, Email: new(fixture.StoreEmail),
 			Phone: new(fixture.StorePhone), HoldMinutes: &hold, TaxRateBps: new(taxRate(s))})
 		for n := range products {
+			w.shelves[productID(s, n)] = &shelf{low: w.opening(n), high: w.opening(n)}
+			w.shelfIDs = append(w.shelfIDs, productID(s, n))
 			c.Products = append(c.Products, command.ImportProduct{ID: productID(s, n), Name: fmt.Sprint("Rye ", n), StoreID: storeID(s),
 				CategoryID: new(fixture.CategoryID), PriceCents: new(price), Quantity: new(w.opening(n))})
 		}

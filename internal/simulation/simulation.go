@@ -86,7 +86,7 @@ func play(o Options) *world {
 	}
 	s, h := o.stage(), newHistory(o.History)
 	s.TraceTo(h)
-	w := &world{Options: o, sim: s, report: Report{Faults: map[string]int{}, Ends: map[string]string{}}, stories: map[string]*story{}, added: map[string]int64{}, called: map[string]bool{}}
+	w := &world{Options: o, sim: s, report: Report{Faults: map[string]int{}, Ends: map[string]string{}}, stories: map[string]*story{}, added: map[string]int64{}, called: map[string]bool{}, shelves: map[string]*shelf{}, shown: map[string]shown{}}
 	s.Run(func(e env.Env) {
 		w.began = e.Now()
 		w.env = e

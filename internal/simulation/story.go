@@ -36,7 +36,18 @@ type story struct {
 	id       string
 	status   string // that was seen last
 	refunded int64  // cents that were given back
-	steps    int    // for idempotency keys
+	// What the model of the API knows of the order.
+	known     knowledge
+	learned   time.Time                 // when that was new
+	placed    time.Time                 // the call that made it began
+	moved     time.Time                 // a call that moves it began or ended
+	busy      int                       // such calls that are under way
+	paying    bool                      // the customer has tried to pay
+	mayRefund int64                     // cents that were asked back
+	taken     struct{ low, high int64 } // pieces out of the stock
+	last      string                    // its status at rest
+	had       struct{ low, high int64 } // the same, before it was cancelled
+	steps     int                       // for idempotency keys
 }
 
 // fate is how a story goes.
@@ -87,6 +98,7 @@ func newStory(w *world, n int) *story {
 
 // run plays the story.
 func (s *story) run() {
+	defer s.track()
 	if !s.place() {
 		return
 	}
@@ -125,8 +137,11 @@ func (s *story) place() bool {
 		body = fmt.Sprintf(`{"store_id": %q, "items": [{"product_id": %q, "quantity": %d}], "success_url": "https://p.example/s", "cancel_url": "https://p.example/c", "customer_email": %q, %s}`,
 			storeID(s.store), productID(s.store, s.item), s.pieces, s.email, where)
 	}
+	s.placed = s.w.env.Now()
+	s.mayTake()
 	status, answer := s.keyed(path, body)
 	if status == http.StatusConflict && scarce(s.item) && strings.Contains(answer, "insufficient_stock") {
+		s.takes(0, 0)
 		return false
 	}
 	var made struct {
@@ -146,20 +161,15 @@ func (s *story) place() bool {
 	if s.paidHere {
 		s.status, s.page = "pending_payment", strings.TrimPrefix(made.URL, publicURL)
 	}
+	s.known.status, s.learned, s.moved = s.status, s.w.env.Now(), s.w.env.Now()
+	switch {
+	case !s.paidHere:
+		s.takes(s.pieces, s.pieces)
+	case holdMinutes(s.store) == 0:
+		s.takes(0, 0)
+	}
 	s.read()
 	return true
-}
-
-// look is what a customer sees before an order.
-func (s *story) look() {
-	if s.w.lot(4) > 0 {
-		return
-	}
-	status, answer := s.post("/v1/products/availability",
-		fmt.Sprintf(`{"store_id": %q, "items": [{"product_id": %q, "quantity": %d}]}`, storeID(s.store), productID(s.store, s.item), s.pieces))
-	if status != http.StatusOK || !scarce(s.item) && !strings.Contains(answer, `"all_available":true`) {
-		s.broke("availability was answered %d %s", status, answer)
-	}
 }
 
 // pay has the customer pay, and the order confirmed. It reports whether the story goes on.
@@ -170,9 +180,11 @@ func (s *story) pay() bool {
 		return false
 	case cancelsUnpaid:
 		s.cancel()
+		s.paying = true
 		s.post(s.page, "outcome=pay") // it may be too late
 		return false
 	}
+	s.paying = true
 	if s.w.lot(10) == 0 {
 		s.post(s.page, "outcome=decline")
 	}
@@ -215,10 +227,18 @@ func (s *story) hand() bool {
 // cancelled.
 func (s *story) advance(act, to string) bool {
 	status, answer := 0, ""
-	if s.byStaff {
-		status, answer = s.w.staffAdvance(s, act)
-	} else {
-		status, answer = s.post("/v1/orders/"+s.id+"/"+act, "")
+	if act == "confirm" {
+		s.mayTake()
+	}
+	s.moves(func() {
+		if s.byStaff {
+			status, answer = s.w.staffAdvance(s, act)
+		} else {
+			status, answer = s.post("/v1/orders/"+s.id+"/"+act, "")
+		}
+	})
+	if act == "confirm" && status == http.StatusOK {
+		s.takes(s.pieces, s.pieces)
 	}
 	if status == http.StatusConflict && scarce(s.item) && strings.Contains(answer, "insufficient_stock") {
 		s.cancel()
@@ -232,9 +252,32 @@ func (s *story) advance(act, to string) bool {
 	return true
 }
 
+// moves makes a call that moves the order.
+func (s *story) moves(call func()) {
+	s.busy++
+	s.moved = s.w.env.Now()
+	call()
+	s.busy--
+	s.moved = s.w.env.Now()
+}
+
 // cancel cancels the order, unless its courier is faster.
 func (s *story) cancel() {
-	status, answer := s.keyed("/v1/orders/"+s.id+"/cancel", `{"reason": "not today", "refund": true}`)
+	status, answer := 0, ""
+	if s.had = s.taken; s.taken.high > 0 {
+		s.mayTake()
+	}
+	if s.paidHere {
+		s.mayRefund = s.expected().Total
+	}
+	s.moves(func() {
+		status, answer = s.keyed("/v1/orders/"+s.id+"/cancel", `{"reason": "not today", "refund": true}`)
+	})
+	if status == http.StatusOK {
+		s.takes(0, 0)
+	} else {
+		s.takes(s.had.low, s.had.high)
+	}
 	switch {
 	case status == http.StatusOK:
 		s.see("cancelled", "the answer of cancel")
@@ -253,6 +296,7 @@ func (s *story) refund(cents int64) {
 		body, rest = fmt.Sprintf(`{"amount_cents": %d, "reason": "it was stale"}`, cents), cents
 	}
 	s.refunded += rest
+	s.mayRefund = s.refunded
 	want := "picked_up"
 	if s.delivery {
 		want = "delivered"
@@ -265,7 +309,9 @@ func (s *story) refund(cents int64) {
 		Total  int64  `json:"total_refunded_cents"`
 		Status string `json:"status"`
 	}
-	status, answer := s.keyed("/v1/orders/"+s.id+"/refund", body)
+	var status int
+	var answer string
+	s.moves(func() { status, answer = s.keyed("/v1/orders/"+s.id+"/refund", body) })
 	if err := json.Unmarshal([]byte(answer), &done); err != nil || status != http.StatusOK || done.Amount != rest || done.Total != s.refunded || done.Status != want {
 		s.broke("a refund of %d cents was answered %d %s", rest, status, answer)
 	}
@@ -303,6 +349,7 @@ func (s *story) reaches(within time.Duration, wanted ...string) string {
 		if slices.Contains(wanted, s.ping()) {
 			break
 		}
+		s.track()
 		s.w.sleep(pause)
 	}
 	return s.status
@@ -314,6 +361,7 @@ func (s *story) see(status, where string) {
 		s.broke("%s shows %s, and it was %s before", where, status, s.status)
 	}
 	s.status = status
+	s.knows(status)
 }
 
 func (s *story) get(path string) (status int, answer string) {

@@ -51,6 +51,10 @@ type world struct {
 
 	partners []*partner
 	hasty    *partner
+	shelves  map[string]*shelf // what is known of the stock of products, by their ids
+	shelfIDs []string
+	shown    map[string]shown  // products as they were read last
+	fee      int64             // of every delivery
 	added    map[string]int64  // pieces of a product that partners have added, by its id
 	stories  map[string]*story // by the id of their order
 	cast     []*story          // all that are played
