@@ -103,6 +103,8 @@ func (x *asked) judge() {
 		x.wrong("there is no such order")
 	case x.status/100 == 2:
 		know(x)
+	case strings.Contains(x.answer, `"insufficient_stock"`) && x.route != "POST /v1/inventory/adjustments": // whose lines add up
+		x.judgeShortage()
 	}
 }
 

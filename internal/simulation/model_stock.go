@@ -73,18 +73,26 @@ func (w *world) watch(ids ...string) (seen map[string]*window, end func()) {
 
 var shortage = regexp.MustCompile(`Insufficient stock for [^(]* \((prd_\w+)\): requested (\d+), available (\d+)`)
 
-// short checks a refusal for lack of stock: it names the product, what was requested and what
+// judgeShortage judges a refusal for lack of stock: it names the product, what was requested and what
 // is available, which is less (SPEC, Errors).
-func (x *asked) short(requested int64) bool {
+func (x *asked) judgeShortage() {
 	found := shortage.FindStringSubmatch(x.answer)
 	if found == nil {
-		return false
+		x.wrong("it does not tell what is missing")
+		return
 	}
 	wanted, _ := strconv.ParseInt(found[2], 10, 64)
 	left, _ := strconv.ParseInt(found[3], 10, 64)
-	seen := x.stock[found[1]]
-	if seen == nil || requested > 0 && wanted != requested || left >= wanted || !seen.has(left) {
-		x.wrong("stock was %s, and the refusal is wrong", told(seen))
+	if seen := x.stockOf(found[1]); left >= wanted || !seen.has(left) {
+		x.wrong("%s has between %d and %d pieces", found[1], seen.low, seen.high)
 	}
-	return true
+}
+
+// stockOf is what could be known of a product's stock while the call was under way. A call that names
+// only its order does not name the product.
+func (x *asked) stockOf(id string) *window {
+	if seen := x.stock[id]; seen != nil {
+		return seen
+	}
+	return &window{low: 0, high: quantity * 2}
 }
