@@ -2,6 +2,8 @@ package command
 
 import (
 	"errors"
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -39,8 +41,42 @@ func decided[R any](cmd decider[R], stored commerce.Changes, now commerce.Millis
 	if err == nil {
 		saved := changes
 		schema.Apply(rows, &saved)
+		if wrong := inconsistent(result, changes, now); wrong != "" {
+			panic(fmt.Sprintf("%T: %s: %+v, %+v", cmd, wrong, result, changes))
+		}
 	}
 	return result, changes, err
+}
+
+// inconsistent says what is wrong in any case: an answer that differs from what is stored, and
+// rows that do not say when they were changed, or whose they are.
+func inconsistent(result any, c commerce.Changes, now commerce.Millis) string {
+	if r := reflect.ValueOf(result); r.Kind() == reflect.Struct {
+		for name, rows := range map[string]any{"Order": c.Orders, "Job": c.Jobs, "Delivery": c.Deliveries, "Refund": c.Refunds} {
+			field, list := r.FieldByName(name), reflect.ValueOf(rows)
+			if field.IsValid() && list.Len() == 1 && field.Type() == list.Type().Elem() && !reflect.DeepEqual(field.Interface(), list.Index(0).Interface()) {
+				return "the answer has another " + name
+			}
+		}
+	}
+	for _, rows := range []any{c.Orders, c.Deliveries, c.Stock, c.Stores, c.Faults} {
+		for i := range reflect.ValueOf(rows).Len() {
+			if row := reflect.ValueOf(rows).Index(i); row.FieldByName("UpdatedOn").Int() != int64(now) {
+				return fmt.Sprintf("%T is changed and does not say when", rows)
+			}
+		}
+	}
+	for _, e := range c.Timeline {
+		if e.OrderID == "" || e.StoreID == "" || e.CreatedOn != now || e.Seq == 0 {
+			return "a timeline event without its order or time"
+		}
+	}
+	for _, w := range c.Webhooks {
+		if len(c.Orders) == 1 && (w.OrderID != c.Orders[0].ID || w.StoreID != c.Orders[0].StoreID || w.PartnerID != c.Orders[0].PartnerID || w.Mode != c.Orders[0].Mode) {
+			return "a webhook event of another order"
+		}
+	}
+	return ""
 }
 
 func orderIn(status commerce.OrderStatus, f commerce.Fulfillment, deducted bool) commerce.Order {

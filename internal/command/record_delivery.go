@@ -123,7 +123,7 @@ func (c RecordDelivery) complete(oc *orderChange) {
 		return
 	}
 	d.QuoteID, d.FeeCents = c.Made.QuoteID, cmp.Or(d.FeeCents, c.Made.FeeCents)
-	oc.order.CourierQuoteID = d.QuoteID
+	oc.order.CourierQuoteID, d.UpdatedOn = d.QuoteID, oc.now
 }
 
 // raiseNotDispatched records why there is no courier yet, once for each reason. The
@@ -156,6 +156,7 @@ func (oc *orderChange) recordDelivery(provider string, update CourierUpdate) {
 	d := oc.delivery
 	d.State, d.Provider, d.ProviderID, d.QuoteID, d.FeeCents = commerce.DeliveryActive, provider, update.ID, update.QuoteID, update.FeeCents
 	d.TrackingURL, d.Status, d.Error = update.TrackingURL, commerce.CourierPending, ""
+	d.UpdatedOn = oc.now
 	if d.AskedOn == 0 {
 		d.AskedOn = oc.now
 	}

@@ -79,8 +79,9 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now commerce.Millis
 	case c.TooLate != "":
 		oc.raiseAttention(commerce.AttentionGoodsWithCourier, "The goods are with the courier, who cannot be cancelled any more: "+c.TooLate)
 	default:
+		before := *d
 		if d.State != commerce.DeliveryOver {
-			d.State, d.UpdatedOn = commerce.DeliveryOver, now
+			d.State = commerce.DeliveryOver
 			d.Changes++
 		}
 		if c.Cancelled && !d.Status.Over() {
@@ -89,6 +90,9 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now commerce.Millis
 		}
 		d.CalledOff = c.Cancelled
 		d.ProviderID = cmp.Or(d.ProviderID, c.ProviderID) // without it a late callback would seem to be about another delivery
+		if *d != before {
+			d.UpdatedOn = now
+		}
 	}
 	if c.RefundID != "" {
 		oc.refund, _ = find(&rows.Refunds, c.Facts.refundKey(c.RefundID), "refund")
