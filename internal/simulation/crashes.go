@@ -6,6 +6,10 @@ import "time"
 func (w *world) crashes() {
 	for w.faulty {
 		w.sleep(w.between(time.Minute, 15*time.Minute))
+		if len(w.servers) == 0 { // the last one could not begin
+			w.serve()
+			continue
+		}
 		n, kind := w.lot(len(w.servers)), []string{outages, stops, clocks, kills, kills, kills}[w.lot(6)]
 		if !w.troubled(kind) {
 			continue

@@ -4,6 +4,7 @@
 //	go run ./simulate/plant                 all faults, at most ten minutes each
 //	go run ./simulate/plant -within 1m T14  the faults whose names have this in them
 //	go run ./simulate/plant -check          only whether each fault can be planted
+//	go run ./simulate/plant -engines        the faults of engines.txt instead, at true speed
 package main
 
 import (
@@ -22,13 +23,20 @@ import (
 //go:embed faults.txt
 var faults string
 
+//go:embed engines.txt
+var faultsOfEngines string
+
 // fault is a change of one file: old stands there once, and is replaced.
 type fault struct{ name, file, old, planted string }
 
 func main() {
 	within := flag.Duration("within", 10*time.Minute, "how long to hunt for each fault")
 	check := flag.Bool("check", false, "hunt for nothing")
+	engines := flag.Bool("engines", false, "plant the faults of the engines")
 	flag.Parse()
+	if *engines {
+		faults = faultsOfEngines
+	}
 	list, err := parse(faults)
 	if err != nil {
 		fail(err)
@@ -122,7 +130,7 @@ func (f fault) hunt(text string, within time.Duration) (found bool, err error) {
 		return false, fmt.Errorf("%s does not compile: %s", f.name, out)
 	}
 	began := time.Now()
-	out, err := exec.Command(program, "-hunt", within.String(), "-first", "-hours", "3", "-orders", "300").CombinedOutput()
+	out, err := exec.Command(program, append([]string{"-hunt", within.String(), "-first"}, f.history()...)...).CombinedOutput()
 	took := time.Since(began).Round(time.Second)
 	if err == nil {
 		fmt.Printf("NOT FOUND  %s, in %v\n", f.name, took)
@@ -134,6 +142,14 @@ func (f fault) hunt(text string, within time.Duration) (found bool, err error) {
 	}
 	fmt.Printf("found      %s, after %v:\n%s\n", f.name, took, indented(first))
 	return true, nil
+}
+
+// history is what is played: a fault of an engine needs that engine.
+func (f fault) history() []string {
+	if engine := filepath.Base(filepath.Dir(f.file)); engine == "sqlite" || engine == "postgres" {
+		return []string{"-hours", "1", "-orders", "60", "-engine", engine}
+	}
+	return []string{"-hours", "3", "-orders", "300"}
 }
 
 // indented shows the beginning of what was found.
