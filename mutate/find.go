@@ -53,6 +53,12 @@ func (f *finder) visit(n ast.Node) bool {
 		f.returns = outer
 		return false
 	case *ast.IfStmt:
+		if f.onlyWords(n) {
+			if n.Init != nil {
+				ast.Inspect(n.Init, f.visit)
+			}
+			return false
+		}
 		f.negate(n.Cond)
 	case *ast.ForStmt:
 		f.negate(n.Cond)

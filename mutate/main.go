@@ -35,7 +35,10 @@ var suites = map[string][]suite{
 		{path: "./internal/commit", short: true},
 		{path: "./internal/simulation", only: "^TestSeeds$/^seed_10(00|20)$", depth: 2},
 	},
-	"jobs": {{path: "./internal/jobs"}},
+	"jobs": {
+		{path: "./internal/jobs"},
+		{path: "./internal/simulation", only: "^TestSeeds$/^seed_1000$", depth: 2},
+	},
 }
 
 func main() {

@@ -29,7 +29,20 @@ func (f *finder) dull(n ast.Node) bool {
 }
 
 // texts are packages and functions whose arguments are for people.
-var texts = []string{"fmt.Errorf", "errors.New", "log/slog."}
+var texts = []string{"fmt.Errorf", "errors.New", "log/slog.", "purveyor/internal/tracing."}
+
+// onlyWords reports whether a condition decides only whether something is logged.
+func (f *finder) onlyWords(n *ast.IfStmt) bool {
+	words := func(s ast.Stmt) bool {
+		e, ok := s.(*ast.ExprStmt)
+		if !ok {
+			return false
+		}
+		call, ok := e.X.(*ast.CallExpr)
+		return ok && f.isWords(call)
+	}
+	return n.Else == nil && len(n.Body.List) > 0 && !slices.ContainsFunc(n.Body.List, func(s ast.Stmt) bool { return !words(s) })
+}
 
 func (f *finder) isWords(n *ast.CallExpr) bool {
 	callee := f.callee(n)

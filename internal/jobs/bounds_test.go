@@ -496,3 +496,70 @@ func TestWidthIsRemembered(t *testing.T) {
 		r.EndReservation(promised, false)
 	})
 }
+
+// TestStaleWhileTriesHang: jobs whose lease would end too early are given back although no try
+// of their lane ends.
+func TestStaleWhileTriesHang(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		r := newRunner("me", s, map[commerce.JobKind]Kind{work: {Width: 1, Do: func(_ context.Context, j commerce.Job) Outcome {
+			time.Sleep(25 * time.Second) // whatever ctx says
+			return Outcome{Record: s.record(j)}
+		}}})
+		r.Run()
+		defer r.Stop(t.Context())
+		for _, owner := range []string{"a", "b"} {
+			start(t, s, r, owner, 2)
+		}
+		after(14 * time.Second)
+		if n := s.returns(); n != 0 {
+			t.Errorf("%d jobs were given back early", n)
+		}
+		after(3 * time.Second)
+		if n := s.returns(); n != 2 {
+			t.Errorf("%d jobs were given back, want 2", n)
+		}
+	})
+}
+
+// TestHalfFree: storage is looked at again when half of what was full is free, and not before.
+func TestHalfFree(t *testing.T) {
+	for name, c := range map[string]struct {
+		lanes, each int
+		refused     string // the owner whose job has no room
+		free        time.Duration
+	}{"a lane": {1, 256, "owner 0", 1270 * time.Millisecond}, "a pool": {4, 256, "other", 1280 * time.Millisecond}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStore()
+			r := handling("me", Options{Queue: s, Ledger: s, Pools: map[Pool]int{"": 16}, Kinds: map[commerce.JobKind]Kind{work: {Width: 1, Do: func(_ context.Context, j commerce.Job) Outcome {
+				time.Sleep(10 * time.Millisecond)
+				return Outcome{Err: errors.New("no"), Record: s.record(j)}
+			}}}})
+			r.Run()
+			defer r.Stop(t.Context())
+			r.Wake()
+			after(100 * time.Millisecond) // its first look is over
+			var jobs []commerce.Job
+			for i := range c.lanes * c.each {
+				j := s.leased(fmt.Sprint("owner ", i%c.lanes))
+				if _, ok := r.Reserve(j); !ok {
+					t.Fatalf("%s: no room for job %d", name, i)
+				}
+				jobs = append(jobs, j)
+			}
+			if _, ok := r.Reserve(s.leased(c.refused)); ok {
+				t.Fatalf("%s: there is room", name)
+			}
+			r.EndReservation(jobs, true)
+			looks := s.looked()
+			after(c.free - 5*time.Millisecond)
+			if n := s.looked() - looks; n != 0 {
+				t.Errorf("%s: %d looks before half is free", name, n)
+			}
+			after(7 * time.Millisecond)
+			if n := s.looked() - looks; n == 0 {
+				t.Errorf("%s: half is free, and the runner does not look for more", name)
+			}
+		})
+	}
+}

@@ -169,6 +169,11 @@ func TestFarAhead(t *testing.T) {
 		}
 		r.Wake()
 		after(time.Second)
+		s.mu.Lock()
+		if s.aheads > 2*commerce.JobSlots {
+			t.Errorf("%d claims of a busy second looked for what lies too far ahead", s.aheads)
+		}
+		s.mu.Unlock()
 		s.add("b", now().Add(2*commerce.JobHorizon))
 		after(5 * time.Second)
 		if s.of("a") == 0 || s.of("b") != 0 {
@@ -386,6 +391,12 @@ func TestFinishElsewhere(t *testing.T) {
 		}
 		if took := time.Since(began); took < 5*time.Second || took > 5*time.Second+lookPauses {
 			t.Errorf("it took %v to see that another process was done", took)
+		}
+		s.put(others)
+		time.AfterFunc(250*time.Millisecond, func() { s.done(others) })
+		began = time.Now()
+		if err := r.Finish(t.Context(), others.Key()); err != nil || time.Since(began) != 300*time.Millisecond { // looks after 20, 60, 140 and 300 ms
+			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 		s.put(others)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

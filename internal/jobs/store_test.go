@@ -23,6 +23,7 @@ type store struct {
 	slots    [commerce.JobSlots]map[string]commerce.Job // the same jobs
 	added    int64
 	looks    int // at what is due
+	aheads   int // claims that look at jobs which lie too far ahead
 	returned int
 	failed   map[string]string // job id -> error
 }
@@ -113,6 +114,9 @@ func (s *store) of(owner string) (n int) {
 func (s *store) ClaimJobs(_ context.Context, c storage.JobClaim) (claimed []commerce.Job, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if c.Ahead {
+		s.aheads++
+	}
 	for _, j := range s.slots[c.Slot] {
 		if far := j.RunAt > c.Now.Add(commerce.JobHorizon); far && !c.Ahead {
 			continue
