@@ -172,10 +172,10 @@ func (p *partner) shape(r request, trace string, status int, answer string, h ht
 	case b.Trace != nil && *b.Trace != trace && h.Get("Idempotent-Replayed") == "":
 		wrong("the trace id in it is another one")
 	}
-	if status == http.StatusUnauthorized {
+	most, left := h.Get("RateLimit-Limit"), h.Get("RateLimit-Remaining")
+	if status == http.StatusUnauthorized || b.Code == "unavailable" && most == "" { // it could not be looked up
 		return
 	}
-	most, left := h.Get("RateLimit-Limit"), h.Get("RateLimit-Remaining")
 	if n, err := strconv.Atoi(left); most != strconv.Itoa(p.limit) || err != nil || n < 0 || n > p.limit {
 		wrong("the rate limit is told wrongly")
 	}

@@ -149,11 +149,19 @@ func (w *world) street() {
 	}
 }
 
+// hot is how many products of a store customers want at true speed, so that processes meet at
+// their rows.
+const hot = 3
+
 // customers are the stories that are played, in the order in which they begin.
 func (w *world) customers() (list []*story) {
 	for n := range w.Orders {
 		if len(w.Only) == 0 || slices.Contains(w.Only, n) {
-			list = append(list, newStory(w, n))
+			s := newStory(w, n)
+			if w.parallel() && !w.Calm {
+				s.item %= hot
+			}
+			list = append(list, s)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *story) int { return cmp.Compare(a.comes, b.comes) })
