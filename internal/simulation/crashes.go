@@ -1,6 +1,10 @@
 package simulation
 
-import "time"
+import (
+	"context"
+	"slices"
+	"time"
+)
 
 // crashes does to processes and the database what machines do now and then.
 func (w *world) crashes() {
@@ -10,13 +14,17 @@ func (w *world) crashes() {
 			w.serve()
 			continue
 		}
-		n, kind := w.lot(len(w.servers)), []string{outages, stops, clocks, kills, kills, kills}[w.lot(6)]
+		n, kind := w.lot(len(w.servers)), []string{outages, full, stops, clocks, upgrades, upgrades, kills, kills, kills}[w.lot(9)]
 		if !w.troubled(kind) {
 			continue
 		}
 		switch kind {
 		case outages:
 			w.goAway(w.between(100*time.Millisecond, 20*time.Second))
+		case full:
+			w.fill(w.between(time.Second, 2*time.Minute))
+		case upgrades:
+			w.upgrade(n)
 		case stops:
 			w.stop(n, w.between(time.Second, 50*time.Second))
 		case clocks:
@@ -35,6 +43,57 @@ func (w *world) goAway(d time.Duration) {
 	w.sim.Tracef("the database is away for %v", d)
 	w.sayToAll("The database is away for %v.", d)
 	w.awayTill = w.env.Now().Add(d)
+}
+
+// fill lets the disk of the database be full for a while: it can be read, and nothing is saved.
+func (w *world) fill(d time.Duration) {
+	w.report.Faults["the disk was full"]++
+	w.sim.Tracef("the disk is full for %v", d)
+	w.sayToAll("The disk of the database is full for %v.", d)
+	w.fullTill = w.env.Now().Add(d)
+}
+
+// upgrade starts a process, and has another one stop in good order, as cmd/purveyor does.
+func (w *world) upgrade(n int) {
+	if w.parallel() {
+		return
+	}
+	v := w.servers[n]
+	w.report.Faults["a process was replaced in good order"]++
+	w.sim.Tracef("%s is to stop", v.name)
+	w.sayToAll("%s is to stop, and another process takes its place.", v.name)
+	w.serve()
+	w.servers = slices.DeleteFunc(w.servers, func(other *server) bool { return other == v })
+	stopped := make(chan struct{})
+	v.process.Go(func() {
+		v.retire()
+		close(stopped)
+	})
+	if w.env.Wait(2*time.Minute, stopped) != 0 {
+		w.broke("%s does not stop", v.name)
+	}
+	v.process.Kill()
+	w.sim.Tracef("%s has stopped", v.name)
+	w.sayToAll("%s has stopped.", v.name)
+}
+
+// retire ends the calls and jobs that are under way, gives the rest of the jobs back, and answers
+// every command.
+func (v *server) retire() {
+	ctx, e := context.Background(), v.process.Env()
+	_ = e.Sleep(ctx, 250*time.Millisecond)
+	v.runner.EndWaits()
+	e.Go(func() {
+		_ = e.Sleep(ctx, 3*time.Second)
+		v.committer.Hurry()
+	})
+	for until := e.Now().Add(7 * time.Second); v.calls > 0 && e.Now().Before(until); {
+		_ = e.Sleep(ctx, 100*time.Millisecond)
+	}
+	giveBack, cancel := e.WithTimeout(ctx, time.Second)
+	v.runner.Stop(giveBack)
+	cancel()
+	v.committer.Close()
 }
 
 // stop lets a process do nothing for a while. Its leases may end meanwhile.

@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -140,15 +141,55 @@ type post struct {
 // post carries the callbacks of sandboxes to a process.
 func (w *world) post(by string, send func(ctx context.Context, port string, body []byte) error) func(context.Context, string, []byte) error {
 	return func(ctx context.Context, port string, body []byte) error {
+		var late, twice bool
+		w.outside(func() {
+			late = !w.parallel() && w.chance(callbacks, "a callback was late", 60)
+			twice = w.chance(callbacks, "a callback came twice", 60)
+			if late {
+				w.overdue++
+				w.env.Go(func() { w.bring(port, body) })
+			}
+		})
+		if late {
+			return nil
+		}
+		if twice {
+			_ = send(ctx, port, body) // the second one decides
+		}
 		err := send(ctx, port, body)
 		w.sayCallback(by, port, body, err)
 		return err
 	}
 }
 
+// bring brings a callback to a process after a while, when others that were sent later may
+// have come.
+func (w *world) bring(port string, body []byte) {
+	w.sleep(w.between(time.Second, 3*time.Minute))
+	for range mostTries {
+		err := errLost
+		answered, by := w.inside(func(v *server) { err = v.callback(context.Background(), port, body) })
+		if w.sayCallback(by+", late,", port, body, err); answered && err == nil {
+			break
+		}
+		w.sleep(5 * time.Second)
+	}
+	w.overdue--
+}
+
 // Send implements effect.Sender.
 func (p post) Send(ctx context.Context, r webhook.Request) (result webhook.Result) {
 	defer func() { p.w.sayWebhook(p.by, r, result) }()
+	var sick int
+	p.w.outside(func() { sick = p.w.partnerAt(r.URL).sick })
+	switch sick {
+	case hangs:
+		_ = p.env.Sleep(ctx, 15*time.Second)
+		return webhook.Result{Error: "no answer in 15 s", TimedOut: true}
+	case 0:
+	default:
+		return webhook.Result{Status: int64(sick), Error: fmt.Sprint("status ", sick)}
+	}
 	_, err := call(ctx, p.w, p.env, p.by, "webhook "+r.ID, func(context.Context) (int, error) {
 		p.w.outside(func() { p.w.partnerAt(r.URL).hear(r.ID, r.Body) })
 		return 204, nil

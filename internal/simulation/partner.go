@@ -23,6 +23,7 @@ type partner struct {
 	suspended   bool
 	until, shut time.Time
 
+	sick    int               // what its endpoint answers to webhooks, or hangs; 0: it takes them
 	limit   int               // calls in a minute
 	orders  map[string]string // what the list of orders has told
 	changed commerce.Millis   // of the last one in it

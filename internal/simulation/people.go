@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -127,6 +128,33 @@ func (w *world) operate() {
 		p.shut = time.Time{}
 		w.suspend(p, false)
 		p.suspended, p.until = false, w.env.Now()
+	}
+}
+
+// hangs is what an endpoint does that never answers.
+const hangs = 1
+
+// sicken has the endpoints of partners refuse webhooks for a while. One that answered 410 is
+// resumed by an operator.
+func (w *world) sicken() {
+	for w.open {
+		w.sleep(w.between(20*time.Minute, 3*time.Hour))
+		if !w.faulty {
+			continue
+		}
+		p := w.partners[w.lot(len(w.partners))]
+		p.sick = []int{hangs, http.StatusInternalServerError, http.StatusGone}[w.lot(3)]
+		w.fault(fmt.Sprint("an endpoint refused webhooks, or hung: ", p.sick))
+		w.sayToAll("The endpoint of %s refuses webhooks, or hangs: %d.", p.id, p.sick)
+		w.sleep(w.between(10*time.Second, 30*time.Minute))
+		p.sick = 0
+		w.sayToAll("The endpoint of %s takes webhooks again.", p.id)
+		status, code, _ := w.act("resume the endpoint of "+p.id, func(ctx context.Context, uses *service.Service) error {
+			return uses.ResumeEndpoint(ctx, operator, p.id)
+		})
+		if status == 0 {
+			w.broke("the endpoint of %s was not resumed: %s", p.id, code)
+		}
 	}
 }
 

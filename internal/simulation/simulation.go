@@ -112,6 +112,7 @@ func (w *world) play() {
 	w.env.Go(w.crashes)
 	w.disturb()
 	w.trouble(suspensions, w.operate)
+	w.trouble(endpoints, w.sicken)
 	w.trouble(staffWork, w.attend)
 	w.trouble(forgeries, w.intrude)
 	w.trouble(haste, w.hurry)
@@ -123,6 +124,9 @@ func (w *world) play() {
 	w.street()
 	w.calm()
 	w.sayToAll("The last customer has gone, and nothing fails any more.")
+	for w.overdue > 0 {
+		w.sleep(10 * time.Second)
+	}
 	w.finishJobs()
 	w.sayToAll("Everything is at rest. The partners repeat their calls under their keys.")
 	for _, p := range w.partners {

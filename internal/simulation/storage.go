@@ -102,7 +102,7 @@ func (b shakyBatch) Save(ctx context.Context) error {
 func (b shakyBatch) lose() error {
 	w := b.s.w
 	switch {
-	case w.away():
+	case w.away(), w.faulty && w.env.Now().Before(w.fullTill):
 		return storage.ErrUnavailable
 	case w.chance(saves, "a save was refused", rareSave):
 		w.sayCommit(b.s.name, "is not allowed to save", b)

@@ -46,6 +46,8 @@ type world struct {
 	faulty   bool      // calls and saves fail now and then
 	open     bool      // orders come
 	awayTill time.Time // the database is away until then
+	fullTill time.Time // the disk of the database is full until then
+	overdue  int       // callbacks that are on their way
 	skewed   int       // processes whose clocks are far from right
 	jumped   time.Time // when a clock jumped last: then its process may believe a key for longer
 
@@ -71,6 +73,11 @@ type server struct {
 	engine  storage.Engine
 	handler http.Handler
 	uses    *service.Service
+
+	runner    *jobs.Runner
+	committer *commit.Committer
+	callback  func(ctx context.Context, port string, body []byte) error
+	calls     int // that are under way
 }
 
 // serve starts a process, put together as cmd/purveyor does.
@@ -104,11 +111,12 @@ func (w *world) serve() {
 	uses := service.New(reader, engine, committer, service.Options{Env: e, Jobs: runner, Answers: api.Answers{},
 		Processors: map[commerce.Mode]string{commerce.Test: sandboxes, commerce.Live: sandboxes}, Couriers: fleet, Geocoder: geocode.Offline{}})
 	callbacks := inbound.New(e, uses, map[string]payment.Processor{sandboxes: box}, map[string]courier.Provider{sandboxes: road})
+	take := callbacks.FromSandbox(sandbox.NewSigner(e, objects))
 	effect.Start(effect.Options{Env: e, Queue: engine, Reads: reader, Uses: uses, Runner: runner, Sender: post{w, e, name}, AppendWebhook: wire.AppendWebhook,
 		Processors: map[string]payment.Processor{sandboxes: processor{box, w, e, name}}, Fleet: fleet, Geocoder: geocode.Offline{},
-		Movers: map[string]sandbox.Mover{courier.SandboxObjects: road}, Post: w.post(name, callbacks.FromSandbox(sandbox.NewSigner(e, objects)))})
+		Movers: map[string]sandbox.Mover{courier.SandboxObjects: road}, Post: w.post(name, take)})
 	partners := api.New(reader, engine, uses, api.Options{Env: e})
-	w.servers = append(w.servers, &server{name, p, opened, routed(e, partners.Handler(), callbacks, box.Handler()), uses})
+	w.servers = append(w.servers, &server{name: name, process: p, engine: opened, handler: routed(e, partners.Handler(), callbacks, box.Handler()), uses: uses, runner: runner, committer: committer, callback: take})
 	beside(p, engine, uses)
 }
 
@@ -207,9 +215,14 @@ func (w *world) inside(f func(v *server)) (answered bool, by string) {
 		return false, ""
 	}
 	v, done := w.servers[w.lot(len(w.servers))], make(chan struct{})
+	v.calls++
 	v.process.Go(func() {
 		f(v)
+		v.called(w)
 		close(done)
 	})
 	return w.env.Wait(30*time.Second, done, v.process.Died()) == 0, v.name
 }
+
+// called counts a call that is over.
+func (v *server) called(w *world) { w.outside(func() { v.calls-- }) }
