@@ -118,7 +118,7 @@ func (w *world) checkStock() {
 // checkOrders: each order is where its story left it, its money is right, one courier brought
 // it, and an order that waits for the merchant has a reason in the list of attention.
 func (w *world) checkOrders() {
-	ctx, brought := context.Background(), w.deliveries()
+	ctx, brought, books := context.Background(), w.deliveries(), w.books()
 	orders := w.db.Orders()
 	for _, o := range orders {
 		s := w.stories[o.ID]
@@ -141,7 +141,7 @@ func (w *world) checkOrders() {
 		if len(reasons) == 0 && !atRest(string(o.Status)) {
 			w.broke("order %s stays %s, and nobody was told (%s)", o.ID, o.Status, s.name)
 		}
-		w.checkMoney(ctx, o)
+		w.checkMoney(ctx, o, books[o.ID])
 		if !scarce(s.item) {
 			w.report.Ends[s.name] = fmt.Sprintf("%s, %d of %d cents given back", o.Status, o.RefundedCents, o.TotalCents)
 		}
@@ -177,11 +177,12 @@ func (w *world) deliveries() map[string]int {
 	return made
 }
 
-func (w *world) checkMoney(ctx context.Context, o commerce.Order) {
+func (w *world) checkMoney(ctx context.Context, o commerce.Order, b *book) {
 	paid, err := w.reader.Payment(ctx, o.Key())
 	if err != nil { // it was paid elsewhere
 		return
 	}
+	w.checkBook(ctx, o, paid, b)
 	account := commerce.Account{Order: o, Payment: paid}
 	var errs [3]error
 	account.Entries, errs[0] = w.reader.Ledger(ctx, o.Key())

@@ -191,7 +191,7 @@ func (p post) Send(ctx context.Context, r webhook.Request) (result webhook.Resul
 		return webhook.Result{Status: int64(sick), Error: fmt.Sprint("status ", sick)}
 	}
 	_, err := call(ctx, p.w, p.env, p.by, "webhook "+r.ID, func(context.Context) (int, error) {
-		p.w.outside(func() { p.w.partnerAt(r.URL).hear(r.ID, r.Body) })
+		p.w.outside(func() { p.w.partnerAt(r.URL).hear(r) })
 		return 204, nil
 	})
 	if err != nil {

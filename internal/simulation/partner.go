@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/outside/webhook"
 	"purveyor/internal/testkit/fixture"
 )
 
@@ -23,7 +24,8 @@ type partner struct {
 	suspended   bool
 	until, shut time.Time
 
-	sick    int               // what its endpoint answers to webhooks, or hangs; 0: it takes them
+	sick    int // what its endpoint answers to webhooks, or hangs; 0: it takes them
+	secrets secrets
 	limit   int               // calls in a minute
 	orders  map[string]string // what the list of orders has told
 	changed commerce.Millis   // of the last one in it
@@ -141,7 +143,9 @@ func (p *partner) try(r request) (status int, answer string) {
 }
 
 // hear takes a webhook. Each attempt to deliver an event has the same body.
-func (p *partner) hear(id string, body []byte) {
+func (p *partner) hear(r webhook.Request) {
+	id, body := r.ID, r.Body
+	p.verify(r)
 	if before, known := p.heard[id]; known && before != string(body) {
 		p.w.broke("%s was sent %s as\n%s\nand as\n%s", p.id, id, before, body)
 	}

@@ -56,6 +56,7 @@ func (w *world) openShop() error {
 	_, err = commit.Do(context.Background(), c, w.catalog())
 	for n, name := range []string{"north", "south"} {
 		p := newPartner(w, n, name)
+		p.secrets.now = "secret of " + name
 		_, admitted := commit.Do(context.Background(), c, fixture.Admit(commerce.Partner{ID: p.id, Name: name, RateLimit: limit,
 			CallbackURL: p.url, CallbackSecret: "secret of " + name}))
 		err = errors.Join(err, admitted)

@@ -113,6 +113,7 @@ func (w *world) play() {
 	w.disturb()
 	w.trouble(suspensions, w.operate)
 	w.trouble(endpoints, w.sicken)
+	w.trouble(rotations, w.rotate)
 	w.trouble(staffWork, w.attend)
 	w.trouble(forgeries, w.intrude)
 	w.trouble(haste, w.hurry)

@@ -141,14 +141,14 @@ func compose(ctx context.Context, r Request) (*http.Request, error) {
 	// the endpoint closed an idle connection at that moment: an event may arrive
 	// twice.
 	h["Idempotency-Key"] = []string{}
-	sign(h, r)
+	Sign(h, r)
 	return request, nil
 }
 
-// sign sets the contract's signature and the three headers of Standard Webhooks.
+// Sign sets the contract's signature and the three headers of Standard Webhooks.
 // While a secret is rotated, X-Partner-Signature is made with the old secret, because
 // it has room for one signature.
-func sign(h http.Header, r Request) {
+func Sign(h http.Header, r Request) {
 	timestamp := strconv.FormatInt(int64(r.At)/1000, 10)
 	h.Set("Webhook-Id", r.ID)
 	h.Set("Webhook-Timestamp", timestamp)
