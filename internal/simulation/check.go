@@ -41,6 +41,11 @@ func (w *world) committed(b shakyBatch) {
 			w.broke("%d cents of %d are refunded for order %s", v.RefundedCents, v.TotalCents, key.OrderID)
 		}
 	}
+	for i := range rows.Deliveries.Changed() {
+		if _, v, was := rows.Deliveries.Change(i); v != nil && was != nil && v.Attempt == was.Attempt && v.SeenOn < was.SeenOn {
+			w.broke("of the courier of order %s the news of %d take the place of those of %d", v.OrderID, v.SeenOn, was.SeenOn)
+		}
+	}
 }
 
 // finishJobs waits until every job is done.

@@ -109,6 +109,26 @@ func (p *partner) keyed(r request) (status int, answer string) {
 	return status, answer
 }
 
+// twice makes a call under an idempotency key, and the same at once another time, as impatient
+// systems do: something happens once, and both get the same bytes.
+func (p *partner) twice(r request) (status int, answer string) {
+	var second int
+	var same string
+	done, twin := make(chan struct{}), r
+	twin.repeated = true
+	p.w.env.Go(func() {
+		second, same = p.call(twin)
+		close(done)
+	})
+	status, answer = p.keyed(r)
+	p.w.env.Await(done)
+	meanwhile := answered{answer: answer + same}.meanwhile() // one of them came before the outcome was known
+	if second != status || status < 300 && same != answer && !meanwhile {
+		p.w.broke("%s: %s %s %q was answered %d %s and at once %d %s", p.id, r.method, r.path, r.key, status, answer, second, same)
+	}
+	return status, answer
+}
+
 // try makes a request of one process. Status 0: there was no answer.
 func (p *partner) try(r request) (status int, answer string) {
 	w := p.w
@@ -134,6 +154,9 @@ func (p *partner) try(r request) (status int, answer string) {
 	w.sayCall(p.id, r, status, answer, by)
 	if status/100 == 2 && !p.shut.IsZero() && began.After(p.shut) && w.env.Since(w.jumped) > time.Minute && !strings.HasPrefix(r.path, "/sandbox/") {
 		w.broke("%s is suspended, and %s %s was answered %d %s", p.id, r.method, r.path, status, answer)
+	}
+	if strings.Contains(answer, `"code":"internal"`) && w.env.Since(w.refusedOn) > time.Minute {
+		w.broke("%s: %s %s %q was answered %d %s, and the database had refused nothing", p.id, r.method, r.path, r.key, status, answer)
 	}
 	if answered {
 		p.shape(r, trace, status, answer, recorded.Header())

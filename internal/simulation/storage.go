@@ -104,7 +104,11 @@ func (b shakyBatch) lose() error {
 	switch {
 	case w.away(), w.faulty && w.env.Now().Before(w.fullTill):
 		return storage.ErrUnavailable
+	case w.chance(saves, "a save had to be decided again", rareSave):
+		w.sayCommit(b.s.name, "is too late to save", b)
+		return storage.ErrAgain
 	case w.chance(saves, "a save was refused", rareSave):
+		w.refusedOn = w.env.Now()
 		w.sayCommit(b.s.name, "is not allowed to save", b)
 		return errors.New("this batch cannot be saved")
 	case w.chance(saves, "a save got lost", rareSave):

@@ -376,7 +376,11 @@ func (s *story) post(path, body string) (status int, answer string) {
 // keyed makes a call under an idempotency key.
 func (s *story) keyed(path, body string) (status int, answer string) {
 	s.steps++
-	return s.p.keyed(request{mode: s.mode, method: http.MethodPost, path: path, key: fmt.Sprint(s.name, " ", s.steps), body: body, about: s.name})
+	call := s.p.keyed
+	if !scarce(s.item) && s.w.lot(12) == 0 { // else what was refused once may be possible a moment later
+		call = s.p.twice
+	}
+	return call(request{mode: s.mode, method: http.MethodPost, path: path, key: fmt.Sprint(s.name, " ", s.steps), body: body, about: s.name})
 }
 
 func (s *story) wait(least, most time.Duration) { s.w.sleep(s.w.between(least, most)) }

@@ -36,20 +36,21 @@ const (
 // world is a database, the processes that serve it, and what is outside of them.
 type world struct {
 	Options
-	sim      stage
-	began    time.Time
-	env      env.Env // of all that are outside
-	db       base
-	reader   storage.Reader
-	servers  []*server
-	started  int
-	faulty   bool      // calls and saves fail now and then
-	open     bool      // orders come
-	awayTill time.Time // the database is away until then
-	fullTill time.Time // the disk of the database is full until then
-	overdue  int       // callbacks that are on their way
-	skewed   int       // processes whose clocks are far from right
-	jumped   time.Time // when a clock jumped last: then its process may believe a key for longer
+	sim       stage
+	began     time.Time
+	env       env.Env // of all that are outside
+	db        base
+	reader    storage.Reader
+	servers   []*server
+	started   int
+	faulty    bool      // calls and saves fail now and then
+	open      bool      // orders come
+	awayTill  time.Time // the database is away until then
+	fullTill  time.Time // the disk of the database is full until then
+	overdue   int       // callbacks that are on their way
+	skewed    int       // processes whose clocks are far from right
+	refusedOn time.Time // when a save was refused last: then a call may be answered 500 internal
+	jumped    time.Time // when a clock jumped last: then its process may believe a key for longer
 
 	partners []*partner
 	hasty    *partner
