@@ -66,6 +66,7 @@ type request struct {
 	body              string
 	about             string // the name of its story, or empty
 	repeated          bool   // when everything is at rest
+	givesUp           bool   // after a first answer that says that nothing was changed
 }
 
 // again reports whether a call has no final answer, so that its caller repeats it.
@@ -90,11 +91,19 @@ func (p *partner) call(r request) (status int, answer string) {
 			x.judge()
 			return status, answer
 		}
+		if r.givesUp && x.tries == 1 && changedNothing(status, answer) {
+			return status, answer
+		}
 		p.w.sleep(p.w.between(pause/2, pause))
 		pause = min(2*pause, time.Minute)
 	}
 	p.w.broke("%s: %s %s is never answered, but with %d %s", p.id, r.method, r.path, status, answer)
 	return status, answer
+}
+
+// changedNothing reports whether an answer says that the call had no effect (BEHAVIOUR, Errors).
+func changedNothing(status int, answer string) bool {
+	return status == http.StatusInternalServerError && strings.Contains(answer, `"code":"unavailable"`)
 }
 
 // mostTries is how often a call is repeated.

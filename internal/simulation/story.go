@@ -140,7 +140,7 @@ func (s *story) place() bool {
 	s.placed = s.w.env.Now()
 	s.mayTake()
 	status, answer := s.keyed(path, body)
-	if status == http.StatusConflict && scarce(s.item) && strings.Contains(answer, "insufficient_stock") {
+	if changedNothing(status, answer) || status == http.StatusConflict && scarce(s.item) && strings.Contains(answer, "insufficient_stock") {
 		s.takes(0, 0)
 		return false
 	}
@@ -376,11 +376,12 @@ func (s *story) post(path, body string) (status int, answer string) {
 // keyed makes a call under an idempotency key.
 func (s *story) keyed(path, body string) (status int, answer string) {
 	s.steps++
-	call := s.p.keyed
+	r := request{mode: s.mode, method: http.MethodPost, path: path, key: fmt.Sprint(s.name, " ", s.steps), body: body, about: s.name}
 	if !scarce(s.item) && s.w.lot(12) == 0 { // else what was refused once may be possible a moment later
-		call = s.p.twice
+		return s.p.twice(r)
 	}
-	return call(request{mode: s.mode, method: http.MethodPost, path: path, key: fmt.Sprint(s.name, " ", s.steps), body: body, about: s.name})
+	r.givesUp = s.id == "" && s.w.lot(2) == 0 // before there is an order
+	return s.p.keyed(r)
 }
 
 func (s *story) wait(least, most time.Duration) { s.w.sleep(s.w.between(least, most)) }
