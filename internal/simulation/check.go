@@ -42,7 +42,16 @@ func (w *world) committed(b shakyBatch) {
 		}
 	}
 	for i := range rows.Deliveries.Changed() {
-		if _, v, was := rows.Deliveries.Change(i); v != nil && was != nil && v.Attempt == was.Attempt && v.SeenOn < was.SeenOn {
+		_, v, was := rows.Deliveries.Change(i)
+		switch {
+		case v == nil || was == nil:
+		case v.Attempt > was.Attempt:
+			for i := range rows.Orders.Changed() {
+				if _, o, _ := rows.Orders.Change(i); o != nil && o.ID == v.OrderID && o.CourierDeliveryID != "" {
+					w.broke("another courier is looked for, and order %s still shows the one that left", o.ID)
+				}
+			}
+		case v.SeenOn < was.SeenOn:
 			w.broke("of the courier of order %s the news of %d take the place of those of %d", v.OrderID, v.SeenOn, was.SeenOn)
 		}
 	}

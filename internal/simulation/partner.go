@@ -101,7 +101,7 @@ func (p *partner) call(r request) (status int, answer string) {
 	return status, answer
 }
 
-// changedNothing reports whether an answer says that the call had no effect (BEHAVIOUR, Errors).
+// changedNothing reports whether an answer says that the call had no effect.
 func changedNothing(status int, answer string) bool {
 	return status == http.StatusInternalServerError && strings.Contains(answer, `"code":"unavailable"`)
 }

@@ -87,9 +87,32 @@ func (w *world) attend() {
 			w.broke("the list of attention could not be read: %v", err)
 		}
 		for _, a := range list {
+			if order, is := w.outdated(a); is {
+				w.broke("staff are asked to look at order %s for %s, which is over: it is %s", a.OrderID, a.Code, order)
+			}
 			w.settle(a)
 		}
 	}
+}
+
+// outdated reports whether a reason to look at an order is one no more (BACKOFFICE, Attention), and
+// what the order is now.
+func (w *world) outdated(a commerce.Attention) (now string, is bool) {
+	ctx, key := context.Background(), commerce.OrderKey{StoreID: a.StoreID, OrderID: a.OrderID}
+	order, err := w.reader.Order(ctx, key)
+	if err != nil {
+		return err.Error(), true
+	}
+	delivery, _ := w.reader.Delivery(ctx, key) // a pickup order has none
+	switch a.Code {
+	case commerce.AttentionGoodsReturning:
+		is = delivery.Status != commerce.CourierReturning
+	case commerce.AttentionNotDispatched:
+		is = delivery.State == commerce.DeliveryActive
+	case commerce.AttentionInsufficientStock:
+		is = order.Status != commerce.Paid
+	}
+	return fmt.Sprintf("%s, its delivery %s (%s)", order.Status, delivery.State, delivery.Status), is
 }
 
 // settle deals with one reason to look at an order.
