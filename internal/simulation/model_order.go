@@ -371,13 +371,13 @@ func (x *asked) judgeOrders() {
 			x.wrong("order %s is out of order: %v", o.ID, err)
 		}
 		before = o.UpdatedOn
+		x.p.orders[o.ID] = string(raw)
 		switch s := x.p.w.stories[o.ID]; {
 		case s == nil: // its call is under way
 		case s.p != x.p:
 			x.wrong("order %s is that of another partner", o.ID)
 		default:
 			x.judgeOrderOf(s, s.knownBefore(x.began), raw)
-			x.p.orders[o.ID] = string(raw)
 		}
 	}
 }
