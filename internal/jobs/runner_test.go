@@ -192,7 +192,7 @@ func TestFarAhead(t *testing.T) {
 // ends, and not before.
 func TestLeaseOfTheDead(t *testing.T) {
 	in(t, takes(time.Millisecond), func(t *testing.T, s *store, r *Runner) {
-		s.put(s.add("a", now()).LeasedTo("dead", now().Add(commerce.JobLease)))
+		s.leasedTo("dead", "a")
 		after(30*time.Second - time.Millisecond)
 		if s.of("a") != 1 {
 			t.Fatal("a leased job was taken")

@@ -60,8 +60,12 @@ func (s *store) remove(j commerce.Job) {
 }
 
 // leased stores a job as leased to the worker from now on.
-func (s *store) leased(owner string) commerce.Job {
-	j := s.add(owner, now()).LeasedTo("me", now().Add(commerce.JobLease))
+func (s *store) leased(owner string) commerce.Job { return s.leasedTo("me", owner) }
+
+func (s *store) leasedTo(worker, owner string) commerce.Job {
+	j := s.add(owner, now().Add(time.Hour)) // it is not due before it has its lease
+	j.RunAt = now()
+	j = j.LeasedTo(worker, now().Add(commerce.JobLease))
 	s.put(j)
 	return j
 }

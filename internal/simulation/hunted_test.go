@@ -13,16 +13,16 @@ var failed = []struct {
 
 // TestSeeds plays many short histories, and those again that once found a fault.
 func TestSeeds(t *testing.T) {
-	seeds := uint64(24)
+	seeds := 200
 	if testing.Short() {
 		seeds = 2
 	}
-	list := make([]Options, 0, len(failed)+int(seeds))
+	list := make([]Options, 0, len(failed)+seeds)
 	for _, f := range failed {
 		list = append(list, f.Options)
 	}
 	for seed := range seeds {
-		list = append(list, Options{Seed: 1000 + seed, Hours: 1, Orders: 100, Calm: seed%4 == 0})
+		list = append(list, Options{Seed: uint64(1000 + seed), Processes: 1 + seed%3, Hours: 1, Orders: 100, Calm: seed%4 == 0})
 	}
 	for _, o := range list {
 		t.Run(fmt.Sprint("seed ", o.Seed), func(t *testing.T) {

@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// TestMain hides the log of the failures that are provoked here.
+// TestMain hides the log of the failures that are provoked here, and collects garbage as rarely
+// as the command does.
 func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	os.Exit(m.Run())
 }

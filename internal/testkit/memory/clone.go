@@ -7,75 +7,78 @@ import (
 
 // clone copies a value with all that it points to.
 func clone[V any](v V) V {
-	if flat(reflect.TypeFor[V]()) {
-		return v
+	if p := planOf(reflect.TypeFor[V]()); p != nil {
+		p.deepen(reflect.ValueOf(&v).Elem())
 	}
-	deepen(reflect.ValueOf(&v).Elem())
 	return v
 }
 
-var flats sync.Map // types to whether they are flat
+// plan says how the values of a type are copied; nil: they point to nothing that could be
+// written to.
+type plan struct {
+	kind   reflect.Kind
+	elem   *plan   // of a pointer or a slice
+	fields []field // of a struct: those that are not copied with it
+}
 
-// flat reports whether values of a type point to nothing that could be written to.
-func flat(t reflect.Type) bool {
-	if known, ok := flats.Load(t); ok {
-		return known.(bool)
+type field struct {
+	n    int
+	plan *plan
+}
+
+var plans sync.Map // by their types
+
+func planOf(t reflect.Type) *plan {
+	if known, ok := plans.Load(t); ok {
+		return known.(*plan)
 	}
-	is := true
+	p := makePlan(t)
+	plans.Store(t, p)
+	return p
+}
+
+func makePlan(t reflect.Type) *plan {
+	p := &plan{kind: t.Kind()}
 	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map:
-		is = false
+	case reflect.Pointer, reflect.Slice:
+		p.elem = planOf(t.Elem())
+		return p
 	case reflect.Struct:
 		for i := range t.NumField() {
-			is = is && (!t.Field(i).IsExported() || flat(t.Field(i).Type))
+			if f := t.Field(i); f.IsExported() {
+				if inner := planOf(f.Type); inner != nil {
+					p.fields = append(p.fields, field{i, inner})
+				}
+			}
 		}
 	}
-	flats.Store(t, is)
-	return is
+	if len(p.fields) == 0 {
+		return nil
+	}
+	return p
 }
 
 // deepen replaces what a value points to by copies.
-func deepen(v reflect.Value) {
-	t := v.Type()
-	if flat(t) {
-		return
-	}
-	switch v.Kind() {
-	case reflect.Pointer:
-		if !v.IsNil() {
-			to := reflect.New(t.Elem())
-			to.Elem().Set(v.Elem())
-			deepen(to.Elem())
-			v.Set(to)
+func (p *plan) deepen(v reflect.Value) {
+	switch {
+	case p.kind == reflect.Struct:
+		for _, f := range p.fields {
+			f.plan.deepen(v.Field(f.n))
 		}
-	case reflect.Slice:
-		if !v.IsNil() {
-			list := reflect.MakeSlice(t, v.Len(), v.Len())
-			reflect.Copy(list, v)
-			for i := 0; i < v.Len() && !flat(t.Elem()); i++ {
-				deepen(list.Index(i))
-			}
-			v.Set(list)
+	case v.IsNil():
+	case p.kind == reflect.Pointer:
+		to := reflect.New(v.Type().Elem())
+		to.Elem().Set(v.Elem())
+		if p.elem != nil {
+			p.elem.deepen(to.Elem())
 		}
-	case reflect.Struct:
-		for _, i := range deepFields(t) {
-			deepen(v.Field(i))
+		v.Set(to)
+	default:
+		list := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		reflect.Copy(list, v)
+		for i := 0; p.elem != nil && i < v.Len(); i++ {
+			p.elem.deepen(list.Index(i))
 		}
+		v.Set(list)
 	}
-}
-
-var deep sync.Map // types of structs to the fields that are not flat
-
-func deepFields(t reflect.Type) []int {
-	if known, ok := deep.Load(t); ok {
-		return known.([]int)
-	}
-	fields := []int{}
-	for i := range t.NumField() {
-		if f := t.Field(i); f.IsExported() && !flat(f.Type) {
-			fields = append(fields, i)
-		}
-	}
-	deep.Store(t, fields)
-	return fields
 }
