@@ -176,10 +176,24 @@ func (oc *orderChange) finish() commerce.Changes {
 	if before.UpdatedOn = oc.now; oc.saveOrder || !reflect.DeepEqual(&before, &oc.order) {
 		c.Orders = append(c.Orders, oc.order)
 	}
+	oc.stampDelivery()
 	c.Payments = appendChanged(c.Payments, &oc.rows.Payments, oc.payment)
 	c.Deliveries = appendChanged(c.Deliveries, &oc.rows.Deliveries, oc.delivery)
 	c.Refunds = appendChanged(c.Refunds, &oc.rows.Refunds, oc.refund)
 	return oc.changes
+}
+
+// stampDelivery moves the time of a delivery that the command made or changed. Readers pair orders
+// and deliveries by these times.
+func (oc *orderChange) stampDelivery() {
+	d := oc.delivery
+	if d == nil {
+		return
+	}
+	before, _ := oc.rows.Deliveries.Get(d.Key())
+	if before.UpdatedOn = d.UpdatedOn; !reflect.DeepEqual(&before, d) {
+		d.UpdatedOn = oc.now
+	}
 }
 
 // appendChanged appends row to list if the command made or changed it.

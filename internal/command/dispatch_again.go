@@ -45,10 +45,11 @@ func (c DispatchAgain) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 	}
 	oc.addNote("dispatch_again", commerce.CleanText("Another courier is asked for: "+c.Reason, commerce.MaxNote))
 	if d.State == commerce.DeliveryActive {
-		d.Replacing, d.UpdatedOn = true, now
+		d.Replacing = true
 		oc.enqueue(commerce.JobCancelDelivery, oc.order.ID, false)
 	} else {
 		oc.startAttempt()
 	}
-	return d, oc.finish(), nil
+	changes := oc.finish()
+	return d, changes, nil
 }

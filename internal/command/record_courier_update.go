@@ -86,8 +86,8 @@ func (c RecordCourierUpdate) Decide(rows *commerce.Rows, now commerce.Millis) (T
 	oc.applyUpdate(c.Update)
 	before.SeenOn, before.HeardOn = oc.delivery.SeenOn, oc.delivery.HeardOn
 	known := reflect.DeepEqual(before, *oc.delivery)
-	oc.delivery.UpdatedOn = now
-	return Tracked{oc.order, *oc.delivery, known}, oc.finish(), nil
+	changes := oc.finish()
+	return Tracked{oc.order, *oc.delivery, known}, changes, nil
 }
 
 // Tracked is an order and its delivery.

@@ -18,7 +18,7 @@ func (oc *orderChange) startDelivery() {
 	}
 	oc.delivery = &commerce.Delivery{
 		StoreID: oc.order.StoreID, OrderID: oc.order.ID, Attempt: 1, State: commerce.DeliveryDispatching, ReadyAt: ready,
-		TraceID: oc.by.TraceID, CreatedOn: oc.now, UpdatedOn: oc.now, Changes: 1,
+		TraceID: oc.by.TraceID, CreatedOn: oc.now, Changes: 1,
 	}
 	oc.enqueue(commerce.JobDispatch, commerce.DeliveryRef(oc.order.ID, 1), true)
 }
@@ -99,7 +99,7 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now commerce.Millis) (Record
 		}
 		oc.raiseNotDispatched(c, oc.job.Over())
 	case order.Stopped() && delivery.Provider == "": // otherwise the job that cancels it ends it
-		oc.delivery.State, oc.delivery.UpdatedOn = commerce.DeliveryOver, now
+		oc.delivery.State = commerce.DeliveryOver
 	}
 	if c.Failed == nil || oc.job.Over() {
 		return oc.recorded(commerce.Decided)
@@ -123,7 +123,7 @@ func (c RecordDelivery) complete(oc *orderChange) {
 		return
 	}
 	d.QuoteID, d.FeeCents = c.Made.QuoteID, cmp.Or(d.FeeCents, c.Made.FeeCents)
-	oc.order.CourierQuoteID, d.UpdatedOn = d.QuoteID, oc.now
+	oc.order.CourierQuoteID = d.QuoteID
 }
 
 // raiseNotDispatched records why there is no courier yet, once for each reason. The
@@ -143,7 +143,7 @@ func (oc *orderChange) raiseNotDispatched(c RecordDelivery, last bool) {
 	} else if d.Error != why && (c.Refused != "" || last || !oc.raised(commerce.AttentionNotDispatched)) {
 		oc.raiseAttention(commerce.AttentionNotDispatched, forPartners)
 	}
-	d.Error, d.UpdatedOn = why, oc.now
+	d.Error = why
 	if last {
 		d.State = commerce.DeliveryOver
 	}
@@ -156,7 +156,6 @@ func (oc *orderChange) recordDelivery(provider string, update CourierUpdate) {
 	d := oc.delivery
 	d.State, d.Provider, d.ProviderID, d.QuoteID, d.FeeCents = commerce.DeliveryActive, provider, update.ID, update.QuoteID, update.FeeCents
 	d.TrackingURL, d.Status, d.Error = update.TrackingURL, commerce.CourierPending, ""
-	d.UpdatedOn = oc.now
 	if d.AskedOn == 0 {
 		d.AskedOn = oc.now
 	}
@@ -187,7 +186,7 @@ func (oc *orderChange) startNextAttempt() bool {
 func (oc *orderChange) startAttempt() {
 	d := oc.delivery
 	*d = commerce.Delivery{StoreID: d.StoreID, OrderID: d.OrderID, Attempt: d.Attempt + 1, State: commerce.DeliveryDispatching, Avoid: d.Provider,
-		ToldOn: d.ToldOn, Untold: d.Untold, TraceID: d.TraceID, CreatedOn: d.CreatedOn, UpdatedOn: oc.now, Changes: d.Changes + 1}
+		ToldOn: d.ToldOn, Untold: d.Untold, TraceID: d.TraceID, CreatedOn: d.CreatedOn, Changes: d.Changes + 1}
 	oc.order.CourierQuoteID, oc.order.CourierDeliveryID, oc.order.CourierTrackingURL = "", "", ""
 	oc.enqueue(commerce.JobDispatch, d.Ref(), false)
 }

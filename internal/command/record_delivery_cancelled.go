@@ -26,7 +26,7 @@ func (oc *orderChange) cancelDelivery(awaited bool) {
 	default:
 		oc.enqueue(commerce.JobCancelDelivery, oc.order.ID, awaited)
 	}
-	d.UpdatedOn = oc.now
+	d.UpdatedOn = oc.now // also if nothing else changes: the courier may be called off from now on
 }
 
 // RecordDeliveryCancelled records the outcome of an attempt of the job that cancels a
@@ -79,7 +79,6 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now commerce.Millis
 	case c.TooLate != "":
 		oc.raiseAttention(commerce.AttentionGoodsWithCourier, "The goods are with the courier, who cannot be cancelled any more: "+c.TooLate)
 	default:
-		before := *d
 		if d.State != commerce.DeliveryOver {
 			d.State = commerce.DeliveryOver
 			d.Changes++
@@ -90,9 +89,6 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now commerce.Millis
 		}
 		d.CalledOff = c.Cancelled
 		d.ProviderID = cmp.Or(d.ProviderID, c.ProviderID) // without it a late callback would seem to be about another delivery
-		if *d != before {
-			d.UpdatedOn = now
-		}
 	}
 	if c.RefundID != "" {
 		oc.refund, _ = find(&rows.Refunds, c.Facts.refundKey(c.RefundID), "refund")
@@ -107,7 +103,7 @@ func (c RecordDeliveryCancelled) replaceCourier(oc *orderChange) {
 	if !d.Replacing || c.Attempt != 0 && c.Attempt != d.Attempt {
 		return
 	}
-	d.Replacing, d.UpdatedOn = false, oc.now
+	d.Replacing = false
 	switch {
 	case d.State == commerce.DeliveryOver || d.Status.HasGoods() || !oc.order.StillToFulfil(): // the courier was faster
 		return

@@ -83,6 +83,7 @@ func (oc *orderChange) record(c RecordJob) (err error) {
 
 // recorded returns the rows as they are now, and all changes.
 func (oc *orderChange) recorded(d commerce.Decision) (Recorded, commerce.Changes, error) {
+	changes := oc.finish()
 	r := Recorded{Job: oc.job, Decision: d, Order: oc.order, Refund: oc.refund}
 	if oc.payment != nil {
 		r.Payment = *oc.payment
@@ -90,7 +91,7 @@ func (oc *orderChange) recorded(d commerce.Decision) (Recorded, commerce.Changes
 	if oc.delivery != nil {
 		r.Delivery = *oc.delivery
 	}
-	return r, oc.finish(), nil
+	return r, changes, nil
 }
 
 // Recorded is the result of a command that records the outcome of a job which a caller may

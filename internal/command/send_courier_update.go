@@ -28,13 +28,10 @@ func (c SendCourierUpdate) Decide(rows *commerce.Rows, now commerce.Millis) (boo
 	d := oc.delivery
 	oc.by.TraceID = d.TraceID
 	oc.changes.DoneJobs = []commerce.JobKey{c.Job}
-	untold := d.Untold
-	published := untold && d.State == commerce.DeliveryActive
+	published := d.Untold && d.State == commerce.DeliveryActive
 	if published {
 		oc.addCourierUpdate()
 	}
-	if untold {
-		d.Untold, d.UpdatedOn = false, now
-	}
+	d.Untold = false
 	return published, oc.finish(), nil
 }
