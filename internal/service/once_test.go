@@ -11,6 +11,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
+	"purveyor/internal/storage"
 	"purveyor/internal/storage/storagetest"
 	"purveyor/internal/testkit/fixture"
 )
@@ -165,6 +166,9 @@ func TestAwaitedAnswers(t *testing.T) {
 		{"silent", func(ctx context.Context, _ commerce.Job) (string, error) { <-ctx.Done(); return "", ctx.Err() }, "", "", true, 10 * time.Second,
 			"session ses_1, answer 1", 1, 2},
 		{"the process ends", fails(dead), "", "", true, 0, "session ses_1, answer 1", 1, 2},
+		{"the database goes away", fails(storage.ErrUnavailable), "", "", true, 0, "session ses_1, answer 1", 1, 2},
+		{"the process takes no more commands", fails(service.ErrClosed), "", "", true, 0, "session ses_1, answer 1", 1, 2},
+		{"the lease of the job is not known", fails(storage.ErrOutcomeUnknown), "", "", true, 0, "session ses_1, answer 1", 1, 2},
 		{"broken", fails(broken), "", broken.Error(), false, 0, "session ses_1, answer 1", 1, 2},
 	} {
 		in(t, func(t *testing.T, s *shop) {
@@ -198,6 +202,36 @@ func TestAwaitedAnswers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// blind is a database whose stored replies cannot be read.
+type blind struct{ storage.Reader }
+
+func (blind) Reply(context.Context, commerce.ReplyKey) (commerce.Reply, error) {
+	return commerce.Reply{}, fmt.Errorf("a read: %w", storage.ErrUnavailable)
+}
+
+// TestSavedBeforeTheDatabaseWent: a call whose effect is saved is never answered as if nothing
+// had changed. It gets the answer for the meantime, or hears that it is in progress.
+func TestSavedBeforeTheDatabaseWent(t *testing.T) {
+	in(t, func(t *testing.T, s *shop) {
+		ctx, by := t.Context(), caller(commerce.Live)
+		s.Reader = blind{s.Reader}
+		s.process(s.Committer, service.Options{})
+		in := reported("a")
+		in.Fulfillment, in.Address = commerce.ByDelivery, at(commerce.ByDelivery)
+		report, err := s.ReportOrder(ctx, by, in, once[commerce.Order](s, "r"))
+		if err != nil || report.Reply.Status != 201 || string(report.Reply.Body) != "called, answer 1" || report.Pending == nil {
+			t.Errorf("a report: %+v, %v", report, err)
+		}
+		checkout, err := s.StartCheckout(ctx, by, bought(commerce.ByPickup), awaiting[commerce.Order](s, "c"))
+		if err != nil || checkout.Reply.Status != 0 || checkout.Pending == nil || checkout.Pending.OrderID == "" {
+			t.Errorf("a checkout: %+v, %v", checkout, err)
+		}
+		if n := len(s.orders()); n != 2 {
+			t.Errorf("%d orders were made", n)
+		}
+	})
 }
 
 func errorText(err error) string {

@@ -257,28 +257,41 @@ func awaited(asked []commerce.Job) (jobs []commerce.Job) {
 
 // decided runs jobs, waits for them, and returns the reply that they decide, or meanwhile
 // if it is not decided in time. The reply stays open until the last job has decided. A job
-// without a Subject is known by its key alone.
+// without a Subject is known by its key alone. What the call did is saved before: if the
+// database goes away meanwhile, the answer is the one for the meantime, and not that
+// nothing was changed.
 func (s *Service) decided(ctx context.Context, key commerce.ReplyKey, jobs []commerce.Job, meanwhile Reply, refused refusal) (Reply, *Pending, error) {
 	gone := context.WithoutCancel(ctx) // for reads that must succeed even if the caller has gone
 	wait, cancel := s.o.Env.WithTimeout(ctx, waitTime)
 	defer cancel()
-	if err := s.finish(wait, jobs); err != nil && wait.Err() == nil && !errors.Is(err, context.Canceled) {
+	if err := s.finish(wait, jobs); err != nil && wait.Err() == nil && !errors.Is(err, context.Canceled) && !away(err) {
 		return Reply{}, nil, err
 	}
 	job := jobs[len(jobs)-1]
 	pending := &Pending{madeOrder(job)}
 	stored, err := s.reader.Reply(gone, key)
 	switch {
-	case errors.Is(err, storage.ErrNotFound) && job.Subject != "":
-		return Reply{}, nil, refused(gone, job)
-	case errors.Is(err, storage.ErrNotFound): // the job just released the key for another call: a repeat is a new call
+	case errors.Is(err, storage.ErrNotFound): // the job has just released the key for another call: a repeat is a new call
+		if job.Subject != "" {
+			if refusal := refused(gone, job); !away(refusal) {
+				return Reply{}, nil, refusal
+			}
+		}
 		return Reply{}, pending, nil
+	case away(err):
+		return meanwhile, pending, nil
 	case err != nil:
 		return Reply{}, nil, err
 	case stored.Open():
 		return meanwhile, pending, nil
 	}
 	return Reply{stored.Status, stored.Body}, nil, nil
+}
+
+// away reports whether an error says that the database cannot be used right now, or that the
+// process ends.
+func away(err error) bool {
+	return errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrOutcomeUnknown) || errors.Is(err, ErrClosed)
 }
 
 // finish runs jobs at the same time, so that a slow cancellation of a courier does not
