@@ -34,6 +34,7 @@ type partner struct {
 	read    map[string]string // what the feed of events has told, by event
 	newest  string            // event in the feed
 	cursor  string            // of the feed of events
+	page    int               // how many rows of a feed it reads at a time
 	stock   map[string]int64  // what the feed of products has told
 	since   commerce.Millis
 }
@@ -65,7 +66,7 @@ type request struct {
 	method, path, key string
 	body              string
 	about             string // the name of its story, or empty
-	repeated          bool   // when everything is at rest
+	repeated          bool   // another call has had the answer, which is compared with this one
 	givesUp           bool   // after a first answer that says that nothing was changed
 }
 
@@ -194,6 +195,7 @@ func (p *partner) follow() {
 
 // catchUp reads the feeds to their ends.
 func (p *partner) catchUp() {
+	p.page = []int{7, 40, 300}[p.w.lot(3)]
 	for p.readEvents() {
 	}
 	for cursor := "start"; cursor != ""; {
@@ -207,7 +209,7 @@ func (p *partner) catchUp() {
 // readOrders reads a page of the orders that changed since the last one, and returns the cursor
 // of the next page.
 func (p *partner) readOrders(cursor string) string {
-	path := fmt.Sprintf("/v1/orders?limit=300&updated_since=%d", p.changed)
+	path := fmt.Sprintf("/v1/orders?limit=%d&updated_since=%d", p.page, p.changed)
 	if cursor != "" {
 		path += "&cursor=" + cursor
 	}
@@ -228,7 +230,7 @@ func (p *partner) readOrders(cursor string) string {
 
 // readEvents reads a page of the feed of events, and reports whether more may follow.
 func (p *partner) readEvents() bool {
-	path := "/v1/events?limit=300"
+	path := fmt.Sprint("/v1/events?limit=", p.page)
 	if p.cursor != "" {
 		path += "&cursor=" + p.cursor
 	}
@@ -247,13 +249,13 @@ func (p *partner) readEvents() bool {
 	if page.Next != "" {
 		p.cursor = page.Next
 	}
-	return len(page.Events) == 300
+	return len(page.Events) == p.page
 }
 
 // readProducts reads a page of what changed since the last one, and returns the cursor of
 // the next page.
 func (p *partner) readProducts(cursor string) string {
-	path := fmt.Sprintf("/v1/products?active=all&limit=300&updated_since=%d", p.since)
+	path := fmt.Sprintf("/v1/products?active=all&limit=%d&updated_since=%d", p.page, p.since)
 	if cursor != "" {
 		path += "&cursor=" + cursor
 	}

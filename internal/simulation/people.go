@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,6 +113,9 @@ func (w *world) outdated(a commerce.Attention) (now string, is bool) {
 	case commerce.AttentionInsufficientStock:
 		is = order.Status != commerce.Paid
 	}
+	if open, err := w.reader.Attention(ctx, key); !slices.Contains(open, a) { // the order has moved since the list was read
+		return fmt.Sprint(err), err != nil
+	}
 	return fmt.Sprintf("%s, its delivery %s (%s)", order.Status, delivery.State, delivery.Status), is
 }
 
@@ -135,7 +139,7 @@ func (w *world) settle(a commerce.Attention) {
 	})
 }
 
-// operate has an operator suspend partners for a while, and rotate their secrets.
+// operate has an operator suspend partners for a while, and try dead jobs again.
 func (w *world) operate() {
 	for w.open {
 		w.sleep(w.between(time.Hour, 4*time.Hour))
@@ -172,12 +176,9 @@ func (w *world) sicken() {
 		w.sleep(w.between(10*time.Second, 30*time.Minute))
 		p.sick = 0
 		w.sayToAll("The endpoint of %s takes webhooks again.", p.id)
-		status, code, _ := w.act("resume the endpoint of "+p.id, func(ctx context.Context, uses *service.Service) error {
+		w.act("resume the endpoint of "+p.id, func(ctx context.Context, uses *service.Service) error { // which may go on already
 			return uses.ResumeEndpoint(ctx, operator, p.id)
 		})
-		if status == 0 {
-			w.broke("the endpoint of %s was not resumed: %s", p.id, code)
-		}
 	}
 }
 

@@ -64,6 +64,55 @@ func (s *shaky) ClaimJobs(ctx context.Context, c storage.JobClaim) ([]commerce.J
 	return list, err
 }
 
+// Reader implements storage.Engine.
+func (s *shaky) Reader() storage.Reader { return shakyReader{s.Engine.Reader(), s} }
+
+// shakyReader cannot read what came of a call while the database is away.
+type shakyReader struct {
+	storage.Reader
+	s *shaky
+}
+
+// read reads a row, unless the database is away.
+func read[K, V any](r shakyReader, ctx context.Context, get func(context.Context, K) (V, error), key K) (v V, err error) {
+	var away bool
+	r.s.w.outside(func() { away = r.s.w.away() })
+	if away {
+		return v, storage.ErrUnavailable
+	}
+	return get(ctx, key)
+}
+
+// Reply implements storage.Reader, as do the next ones.
+func (r shakyReader) Reply(ctx context.Context, k commerce.ReplyKey) (commerce.Reply, error) {
+	return read(r, ctx, r.Reader.Reply, k)
+}
+
+// Order reads an order.
+func (r shakyReader) Order(ctx context.Context, k commerce.OrderKey) (commerce.Order, error) {
+	return read(r, ctx, r.Reader.Order, k)
+}
+
+// Delivery reads a delivery.
+func (r shakyReader) Delivery(ctx context.Context, k commerce.OrderKey) (commerce.Delivery, error) {
+	return read(r, ctx, r.Reader.Delivery, k)
+}
+
+// Payment reads a payment.
+func (r shakyReader) Payment(ctx context.Context, k commerce.OrderKey) (commerce.Payment, error) {
+	return read(r, ctx, r.Reader.Payment, k)
+}
+
+// Refund reads a refund.
+func (r shakyReader) Refund(ctx context.Context, k commerce.RefundKey) (commerce.Refund, error) {
+	return read(r, ctx, r.Reader.Refund, k)
+}
+
+// Job reads a job.
+func (r shakyReader) Job(ctx context.Context, k commerce.JobKey) (commerce.Job, error) {
+	return read(r, ctx, r.Reader.Job, k)
+}
+
 type shakyBatch struct {
 	storage.Batch
 	s     *shaky
