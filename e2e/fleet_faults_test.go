@@ -62,10 +62,6 @@ func onBothEngines(t *testing.T, fault func(*fleet)) {
 	})
 }
 
-// savedTag matches the start and the end of PostgreSQL's answer to the commit of a
-// batch.
-var savedTag = regexp.MustCompile(`(?s)UPDATE \d+\x00.{0,40}COMMIT\x00`)
-
 // Connections to the database break in the middle of transactions.
 func TestFleetConnectionsCut(t *testing.T) {
 	t.Parallel()
@@ -76,8 +72,8 @@ func TestFleetConnectionsCut(t *testing.T) {
 			f.cut(fmt.Sprintf("after %d bytes from the server", n), proxy.CutAfter(faultproxy.ToClient, n))
 		}
 		for range 4 {
-			f.cut("before a commit is answered", proxy.CutAt(faultproxy.ToClient, savedTag, false))
-			f.cut("after a commit is answered", proxy.CutAt(faultproxy.ToClient, savedTag, true))
+			f.cut("before a commit is answered", proxy.CutAt(faultproxy.ToClient, faultproxy.Saved, false))
+			f.cut("after a commit is answered", proxy.CutAt(faultproxy.ToClient, faultproxy.Saved, true))
 			f.burst()
 			proxy.CutAll()
 		}

@@ -108,7 +108,7 @@ func (r *recorder) cutDatabase(random *rand.Rand) {
 		case 1:
 			r.hits(m.database.CutAfter(faultproxy.ToClient, 1+random.IntN(8000)))
 		default:
-			r.hits(m.database.CutAt(faultproxy.ToClient, savedTag, random.IntN(2) == 0))
+			r.hits(m.database.CutAt(faultproxy.ToClient, faultproxy.Saved, random.IntN(2) == 0))
 		}
 		r.note("process %d has lost a connection to the database", i)
 		if random.IntN(4) == 0 {

@@ -9,8 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"testing"
+
+	"purveyor/internal/testkit/check"
 )
 
 // programPath is the program under test, built once for all tests. It has the race detector if
@@ -28,7 +29,7 @@ func program(t *testing.T) string {
 }
 
 // raceEnabled reports whether the program has the race detector: if the tests have it.
-var raceEnabled = builtWithRace()
+var raceEnabled = check.WithRace()
 
 func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
 
@@ -79,17 +80,4 @@ func build(path string, race bool) error {
 	cmd := exec.Command("go", "build", fmt.Sprintf("-race=%t", race), "-ldflags=-w", "-o", path, "purveyor/cmd/purveyor")
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	return cmd.Run()
-}
-
-func builtWithRace() bool {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return false
-	}
-	for _, s := range info.Settings {
-		if s.Key == "-race" {
-			return s.Value == "true"
-		}
-	}
-	return false
 }

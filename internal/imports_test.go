@@ -92,7 +92,7 @@ var arrows = map[string][]string{
 	"testkit/fakestripe":   {},
 	"testkit/fakeuber":     {},
 	"testkit/faultproxy":   {},
-	"testkit/parallel":     {"env"},
+	"testkit/parallel":     {"env", "testkit/sim"},
 	"testkit/paymenttest":  {"commerce", "outside/payment"},
 	"testkit/pg":           {},
 }

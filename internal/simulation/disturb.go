@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	neturl "net/url"
-	"regexp"
 	"strings"
 	"time"
 
@@ -93,9 +92,6 @@ func (d *stored) throughProxy() error {
 	return nil
 }
 
-// savedTag matches the answer of PostgreSQL to the commit of a batch.
-var savedTag = regexp.MustCompile(`(?s)UPDATE \d+\x00.{0,40}COMMIT\x00`)
-
 // breakConnections cuts connections to a server: all of them, or one when it tells that a
 // batch is saved.
 func (w *world) breakConnections(proxy *faultproxy.Proxy) {
@@ -107,7 +103,7 @@ func (w *world) breakConnections(proxy *faultproxy.Proxy) {
 			continue
 		}
 		w.fault("a connection was cut at the answer to a commit")
-		proxy.CutAt(faultproxy.ToClient, savedTag, w.lot(2) == 0)
+		proxy.CutAt(faultproxy.ToClient, faultproxy.Saved, w.lot(2) == 0)
 	}
 }
 

@@ -3,6 +3,8 @@ package simulation
 import (
 	"fmt"
 	"testing"
+
+	"purveyor/internal/testkit/check"
 )
 
 // failed are the runs that once found a fault. Each has what it found.
@@ -16,8 +18,11 @@ var failed = []struct {
 // TestSeeds plays 200 short histories, a few with the race detector, and those again that once found a fault.
 func TestSeeds(t *testing.T) {
 	seeds := 200
-	if testing.Short() {
+	switch {
+	case testing.Short():
 		seeds = 2
+	case check.WithRace(): // a history takes ten times as long, and all tasks of it are one goroutine
+		seeds = 20
 	}
 	list := make([]Options, 0, len(failed)+seeds)
 	for _, f := range failed {

@@ -132,6 +132,9 @@ func (f fault) hunt(text string, within time.Duration) (found bool, err error) {
 	began := time.Now()
 	out, err := exec.Command(program, append([]string{"-hunt", within.String(), "-first"}, f.history()...)...).CombinedOutput()
 	took := time.Since(began).Round(time.Second)
+	if exit, ended := errors.AsType[*exec.ExitError](err); err != nil && (!ended || exit.ExitCode() < 0) {
+		return false, fmt.Errorf("the hunt for %s was cut off: %w", f.name, err)
+	}
 	if err == nil {
 		fmt.Printf("NOT FOUND  %s, in %v\n", f.name, took)
 		return false, nil

@@ -3,9 +3,17 @@ package check
 
 import (
 	"encoding/json"
+	"runtime/debug"
+	"slices"
 	"testing"
 	"time"
 )
+
+// WithRace reports whether the tests have the race detector.
+func WithRace() bool {
+	info, _ := debug.ReadBuildInfo()
+	return info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}
 
 // OK ends the test if err is not nil.
 func OK(t testing.TB, err error) {

@@ -8,6 +8,9 @@ import (
 // longest bounds how much of a pattern's match may come before the data that ends it.
 const longest = 256
 
+// Saved matches the start and the end of PostgreSQL's answer to the commit of a batch.
+var Saved = regexp.MustCompile(`(?s)UPDATE \d+\x00.{0,40}COMMIT\x00`)
+
 // fault is the place at which a connection is cut: where a pattern matches, or else
 // after some bytes.
 type fault struct {

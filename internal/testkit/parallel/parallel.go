@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"purveyor/internal/env"
+	"purveyor/internal/testkit/sim"
 )
 
 // World is where processes run. What is outside of them runs as in a sim.Sim: one task at a
@@ -58,11 +59,7 @@ func (d *drawn) Read(b []byte) {
 // New makes a world. Its choices are drawn from the seed, but which task draws which of them
 // differs from run to run.
 func New(seed uint64) *World {
-	var key [32]byte
-	for i := range 8 {
-		key[i] = byte(seed >> (8 * i))
-	}
-	random := &drawn{of: rand.NewChaCha8(key)}
+	random := &drawn{of: sim.Random(seed)}
 	return &World{lots: rand.New(random), random: random, began: time.Now(), kick: make(chan struct{}, 1), waiting: map[*waiter]bool{}, trace: io.Discard}
 }
 

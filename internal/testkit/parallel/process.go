@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"purveyor/internal/env"
+	"purveyor/internal/testkit/sim"
 )
 
 // Process is what has an Env and can die. It implements env.World.
@@ -223,35 +224,16 @@ func (p *Process) await(d time.Duration, t *waiter) (got int) {
 
 // WithDeadline implements env.World.
 func (p *Process) WithDeadline(parent context.Context, at time.Time) (context.Context, context.CancelFunc) {
-	inner, cancel := context.WithCancelCause(parent)
-	ctx := &limited{inner, at}
-	if earlier, ok := parent.Deadline(); ok && earlier.Before(at) {
-		ctx.at = earlier
-	}
+	ctx, end := sim.Limited(parent, at)
 	w := p.world
-	rings := &alarm{at: ctx.at.Add(-time.Duration(p.skew.Load())), fire: func() { cancel(context.DeadlineExceeded) }}
+	rings := &alarm{at: end.At.Add(-time.Duration(p.skew.Load())), fire: end.Reached}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.set(rings)
 	return ctx, func() {
-		cancel(context.Canceled)
+		end.Cancel()
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		rings.void = true
 	}
-}
-
-// limited is a context with a deadline of the world's clock.
-type limited struct {
-	context.Context
-	at time.Time
-}
-
-func (l *limited) Deadline() (time.Time, bool) { return l.at, true }
-
-func (l *limited) Err() error {
-	if context.Cause(l.Context) == context.DeadlineExceeded {
-		return context.DeadlineExceeded
-	}
-	return l.Context.Err()
 }

@@ -40,11 +40,7 @@ var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // New makes a world.
 func New(seed uint64) *Sim {
-	var key [32]byte
-	for i := range 8 {
-		key[i] = byte(seed >> (8 * i))
-	}
-	random := rand.NewChaCha8(key)
+	random := Random(seed)
 	s := &Sim{random: random, lots: rand.New(random), now: start, ready: list{in: ready}, waiting: list{in: waiting}, tasks: list{in: alive}}
 	s.trace = &s.text
 	return s

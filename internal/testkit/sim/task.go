@@ -135,26 +135,7 @@ func (p *Process) Wait(d time.Duration, signals ...<-chan struct{}) int {
 
 // WithDeadline implements env.World.
 func (p *Process) WithDeadline(parent context.Context, at time.Time) (context.Context, context.CancelFunc) {
-	inner, cancel := context.WithCancelCause(parent)
-	ctx := &limited{inner, at}
-	if earlier, ok := parent.Deadline(); ok && earlier.Before(at) {
-		ctx.at = earlier
-	}
-	p.sim.alarms.push(alarm{at: ctx.at.Add(-p.skew), fire: func() { cancel(context.DeadlineExceeded) }})
-	return ctx, func() { cancel(context.Canceled) }
-}
-
-// limited is a context with a deadline of the world's clock.
-type limited struct {
-	context.Context
-	at time.Time
-}
-
-func (l *limited) Deadline() (time.Time, bool) { return l.at, true }
-
-func (l *limited) Err() error {
-	if context.Cause(l.Context) == context.DeadlineExceeded {
-		return context.DeadlineExceeded
-	}
-	return l.Context.Err()
+	ctx, end := Limited(parent, at)
+	p.sim.alarms.push(alarm{at: end.At.Add(-p.skew), fire: end.Reached})
+	return ctx, end.Cancel
 }
