@@ -60,7 +60,7 @@ func (w *world) committed(b shakyBatch) {
 // finishJobs waits until every job is done.
 func (w *world) finishJobs() {
 	var left []commerce.Job
-	for range 7 * 24 {
+	for range 7 * 24 * 6 {
 		left = left[:0]
 		filters := []storage.JobFilter{{State: commerce.JobWaiting, Limit: 5}}
 		for _, p := range w.partners {
@@ -76,7 +76,7 @@ func (w *world) finishJobs() {
 		if len(left) == 0 {
 			return
 		}
-		w.sleep(time.Hour)
+		w.sleep(10 * time.Minute)
 	}
 	w.broke("after a week there are jobs left: %s", told(left))
 }

@@ -21,8 +21,7 @@ type mistake struct {
 
 // blunder has partners make mistakes now and then.
 func (w *world) blunder() {
-	for w.open {
-		w.sleep(w.between(20*time.Second, 4*time.Minute))
+	for w.goesOn(20*time.Second, 4*time.Minute) {
 		if len(w.told) == 0 {
 			continue
 		}

@@ -63,6 +63,11 @@ func (w *world) upgrade(n int) {
 	w.sim.Tracef("%s is to stop", v.name)
 	w.sayToAll("%s is to stop, and another process takes its place.", v.name)
 	w.serve()
+	w.retire(v)
+}
+
+// retire has a process stop in good order.
+func (w *world) retire(v *server) {
 	w.servers = slices.DeleteFunc(w.servers, func(other *server) bool { return other == v })
 	stopped := make(chan struct{})
 	v.process.Go(func() {

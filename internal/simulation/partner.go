@@ -30,6 +30,7 @@ type partner struct {
 	orders  map[string]string // what the list of orders has told
 	changed commerce.Millis   // of the last one in it
 	answers []answered
+	asks    int               // that have no final answer yet
 	heard   map[string]string // the bodies of webhooks, by event
 	read    map[string]string // what the feed of events has told, by event
 	newest  string            // event in the feed
@@ -85,7 +86,11 @@ func (p *partner) again(status int, answer string) bool {
 // again when a process dies, or does not answer within 30 s.
 func (p *partner) call(r request) (status int, answer string) {
 	pause, x := time.Second, p.ask(r)
-	defer x.close()
+	p.asks++
+	defer func() {
+		p.asks--
+		x.close()
+	}()
 	for x.tries = 1; x.tries <= mostTries; x.tries++ {
 		if status, answer = p.try(r); !p.again(status, answer) {
 			x.status, x.answer = status, answer
@@ -187,8 +192,7 @@ func (p *partner) hear(r webhook.Request) {
 
 // follow reads the feeds now and then.
 func (p *partner) follow() {
-	for p.w.open {
-		p.w.sleep(p.w.between(time.Minute, 5*time.Minute))
+	for p.w.goesOn(time.Minute, 5*time.Minute) {
 		p.catchUp()
 	}
 }

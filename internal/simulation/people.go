@@ -81,8 +81,7 @@ func (w *world) staffAdvance(s *story, act string) (status int, answer string) {
 
 // attend has staff work through the list of attention, each quarter of an hour.
 func (w *world) attend() {
-	for w.open {
-		w.sleep(15 * time.Minute)
+	for w.goesOn(10*time.Minute, 20*time.Minute) {
 		list, err := w.reader.AllOpenAttention(context.Background(), []string{storeID(0), storeID(1)}, 50)
 		if err != nil {
 			w.broke("the list of attention could not be read: %v", err)
@@ -141,8 +140,7 @@ func (w *world) settle(a commerce.Attention) {
 
 // operate has an operator suspend partners for a while, and try dead jobs again.
 func (w *world) operate() {
-	for w.open {
-		w.sleep(w.between(time.Hour, 4*time.Hour))
+	for w.goesOn(time.Hour, 4*time.Hour) {
 		if !w.faulty {
 			continue
 		}
@@ -164,8 +162,7 @@ const hangs = 1
 // sicken has the endpoints of partners refuse webhooks for a while. One that answered 410 is
 // resumed by an operator.
 func (w *world) sicken() {
-	for w.open {
-		w.sleep(w.between(20*time.Minute, 3*time.Hour))
+	for w.goesOn(20*time.Minute, 3*time.Hour) {
 		if !w.faulty {
 			continue
 		}
@@ -209,8 +206,7 @@ func (w *world) suspend(p *partner, suspended bool) {
 
 // intrude posts callbacks with a forged signature. The service must refuse all of them.
 func (w *world) intrude() {
-	for w.open {
-		w.sleep(w.between(5*time.Minute, 30*time.Minute))
+	for w.goesOn(5*time.Minute, 30*time.Minute) {
 		if len(w.told) > 0 {
 			w.forge(w.told[w.lot(len(w.told))])
 		}

@@ -12,8 +12,7 @@ import (
 // restock has the partner adjust the stock of two products now and then. What is added is
 // known from the answers alone.
 func (p *partner) restock() {
-	for n := 1; p.w.open; n++ {
-		p.w.sleep(p.w.between(2*time.Minute, 20*time.Minute))
+	for n := 1; p.w.goesOn(2*time.Minute, 20*time.Minute); n++ {
 		store, deltas := p.w.lot(stores), map[string]int64{}
 		var lines []string
 		for range 2 {
@@ -50,8 +49,7 @@ func (p *partner) restock() {
 // hurry has a partner call more often than it may. Of the calls that lie within one minute,
 // whatever the clock of a process, no more than its limit are let through.
 func (w *world) hurry() {
-	for w.open {
-		w.sleep(w.between(time.Hour, 3*time.Hour))
+	for w.goesOn(time.Hour, 3*time.Hour) {
 		through := map[time.Time]int{}
 		for range 5 * hastyLimit {
 			began := w.env.Now()

@@ -35,8 +35,7 @@ func (w *world) rotate() {
 	if w.parallel() { // where the outside is in a hurry, and an hour of overlap is none
 		return
 	}
-	for n := 1; w.open; n++ {
-		w.sleep(w.between(time.Hour, 3*time.Hour))
+	for n := 1; w.goesOn(time.Hour, 3*time.Hour); n++ {
 		p := w.partners[w.lot(len(w.partners))]
 		fresh := fmt.Sprintf("secret %d of %s", n, p.id)
 		p.secrets = secrets{now: fresh, before: p.secrets.now, since: w.env.Now(), till: w.env.Now().Add(7 * 24 * time.Hour)}

@@ -125,8 +125,11 @@ func (w *world) play() {
 	w.street()
 	w.calm()
 	w.sayToAll("The last customer has gone, and nothing fails any more.")
-	for w.overdue > 0 {
+	for w.overdue > 0 || slices.ContainsFunc(w.partners, func(p *partner) bool { return p.asks > 0 }) {
 		w.sleep(10 * time.Second)
+	}
+	for len(w.servers) > 1 { // one is enough from here on
+		w.retire(w.servers[0])
 	}
 	w.finishJobs()
 	w.sayToAll("Everything is at rest. The partners repeat their calls under their keys.")

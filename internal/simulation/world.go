@@ -201,6 +201,14 @@ func (w *world) sleep(d time.Duration) {
 	_ = w.env.Sleep(context.Background(), d)
 }
 
+// goesOn waits for a while, and reports whether orders still come then.
+func (w *world) goesOn(least, most time.Duration) bool {
+	if w.open {
+		w.sleep(w.between(least, most))
+	}
+	return w.open
+}
+
 // soon is how long the outside waits for what it would wait for d.
 func (w *world) soon(d time.Duration) time.Duration {
 	if w.parallel() {

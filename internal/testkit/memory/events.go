@@ -48,6 +48,7 @@ func (r reader) WebhookEvents(_ context.Context, keys []commerce.EventKey) (map[
 
 func eventOf(r *row) *commerce.WebhookEvent { return r.value.(*commerce.WebhookEvent) }
 
+// behind is how many events of a list have lower ids; also: or this one.
 func behind(list []*row, id string, also bool) int {
 	n, found := slices.BinarySearchFunc(list, id, func(r *row, id string) int { return strings.Compare(eventOf(r).ID, id) })
 	if found && also {
@@ -56,6 +57,7 @@ func behind(list []*row, id string, also bool) int {
 	return n
 }
 
+// EventPage implements storage.Reader. There is one writer: ids become visible in their order.
 func (r reader) EventPage(_ context.Context, f storage.EventFilter) (storage.EventPage, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

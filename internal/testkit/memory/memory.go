@@ -29,6 +29,10 @@ type Database struct {
 	nextStoreNo int64
 	windows     map[commerce.RateWindow]int64
 	stored      map[storedIn]int64
+	listed      struct { // how the partners were read last, and after how many writes
+		partners []commerce.Partner
+		writes   int64
+	}
 }
 
 type storedIn struct {
@@ -211,17 +215,14 @@ func (e *Engine) CountReplies(ctx context.Context, now commerce.Millis) (schema.
 
 // ClaimJobs implements storage.Engine.
 func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []commerce.Job, err error) {
+	e.mu.Lock()
+	nothing := len(e.due(c)) == 0
+	e.mu.Unlock()
+	if nothing {
+		return nil, ctx.Err()
+	}
 	err = e.write(ctx, func() {
-		var due []*row
-		for _, r := range e.tables[schema.Jobs.Name].groups[c.Slot] {
-			j := r.value.(*commerce.Job)
-			if j.Due(c.Now) && !j.Leased(c.Now) && (c.Ahead || j.RunAt <= c.Now) &&
-				slices.Contains(c.Classes, j.Lane().JobClass) && !slices.Contains(c.Except, j.Lane()) {
-				due = append(due, r)
-			}
-		}
-		list = sorted(due, byRunAt)
-		list = list[:min(len(list), c.Limit)]
+		list = sorted(e.due(c), c.Limit, byRunAt)
 		for i, j := range list {
 			list[i] = j.LeasedTo(c.Worker, c.Until)
 			put(e.tables, &schema.Jobs, list[i])
@@ -230,11 +231,22 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 	return list, err
 }
 
+// due are the jobs that a claim may take.
+func (e *Engine) due(c storage.JobClaim) (due []*row) {
+	for _, r := range e.tables[schema.Jobs.Name].groups[c.Slot] {
+		j := r.value.(*commerce.Job)
+		if j.Due(c.Now) && !j.Leased(c.Now) && (c.Ahead || j.RunAt <= c.Now) &&
+			slices.Contains(c.Classes, j.Lane().JobClass) && !slices.Contains(c.Except, j.Lane()) {
+			due = append(due, r)
+		}
+	}
+	return due
+}
+
 // ReleaseParked implements storage.Engine.
 func (e *Engine) ReleaseParked(ctx context.Context, owner string, limit int) (n int, err error) {
 	err = e.write(ctx, func() {
-		parked := selected(e.tables, &schema.Jobs, func(j *commerce.Job) bool { return j.State == commerce.JobParked && j.Owner == owner }, byRunAt)
-		for _, j := range parked[:min(len(parked), limit)] {
+		for _, j := range selected(e.tables, &schema.Jobs, limit, func(j *commerce.Job) bool { return j.State == commerce.JobParked && j.Owner == owner }, byRunAt) {
 			j.State = commerce.JobWaiting
 			put(e.tables, &schema.Jobs, j)
 			n++

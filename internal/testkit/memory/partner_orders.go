@@ -6,18 +6,17 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
-	"purveyor/internal/storage/schema"
 )
 
-// PartnerOrders implements storage.Reader. It looks at all orders.
+// PartnerOrders implements storage.Reader.
 func (r reader) PartnerOrders(_ context.Context, f storage.PartnerOrderFilter, have storage.OrderDocuments) (page storage.PartnerOrderPage, err error) {
 	page.ReadSet = f.ReadSet()
 	r.mu.Lock()
 	page.Version = storage.Version(r.stamp)
 	r.mu.Unlock()
-	orders, err := list(r, &schema.Orders, -1, func(o *commerce.Order) bool {
-		return f.Has(*o) && f.Follows(f.Position(*o)) && (f.Sequence != storage.ByExternalID || o.ExternalID != "" && strings.HasPrefix(o.ExternalID, f.Prefix))
-	}, func(a, b commerce.Order) int { return f.Compare(f.Position(a), f.Position(b)) })
+	r.mu.Lock()
+	orders := sorted(r.candidates(f), f.Limit+1, func(a, b commerce.Order) int { return f.Compare(f.Position(a), f.Position(b)) })
+	r.mu.Unlock()
 	if len(orders) > f.Limit {
 		orders = orders[:f.Limit]
 		page.Next = f.Position(orders[f.Limit-1])
@@ -29,5 +28,20 @@ func (r reader) PartnerOrders(_ context.Context, f storage.PartnerOrderFilter, h
 		}
 		page.Orders = append(page.Orders, row)
 	}
-	return page, err
+	return page, nil
+}
+
+// candidates are all orders that follow. The lock is held.
+func (r reader) candidates(f storage.PartnerOrderFilter) (found []*row) {
+	from := commerce.Millis(0)
+	if f.Sequence == storage.InChangeOrder {
+		from = f.After.At
+	}
+	for _, m := range r.tables.since(f.PartnerID, from) {
+		o := m.row.value.(*commerce.Order)
+		if m.at == o.UpdatedOn && f.Has(*o) && f.Follows(f.Position(*o)) && (f.Sequence != storage.ByExternalID || o.ExternalID != "" && strings.HasPrefix(o.ExternalID, f.Prefix)) {
+			found = append(found, m.row)
+		}
+	}
+	return found
 }

@@ -29,22 +29,14 @@ func one[K comparable, V any](r reader, of *schema.Table[K, V], key K) (v V, err
 func of[V any](r reader, table schema.Described, group any, limit int, order func(a, b V) int) ([]V, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := sorted(slices.Clone(r.tables[table.Shape().Name].groups[group]), order)
-	if limit >= 0 {
-		all = all[:min(len(all), limit)]
-	}
-	return all, nil
+	return sorted(slices.Clone(r.tables[table.Shape().Name].groups[group]), limit, order), nil
 }
 
 // list reads the rows that are wanted, at most limit (below 0: all) in order.
 func list[V any](r reader, of schema.Described, limit int, wanted func(*V) bool, order func(a, b V) int) ([]V, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := selected(r.tables, of, wanted, order)
-	if limit >= 0 {
-		all = all[:min(len(all), limit)]
-	}
-	return all, nil
+	return selected(r.tables, of, limit, wanted, order), nil
 }
 
 // first reads a row that is not found by its key.
@@ -262,8 +254,15 @@ func (r reader) Partner(_ context.Context, id string) (commerce.Partner, error) 
 	return one(r, &schema.Partners, id)
 }
 
+// Partners implements storage.Reader. Processes look each second, so it copies only after a change.
 func (r reader) Partners(context.Context) ([]commerce.Partner, error) {
-	return list(r, &schema.Partners, -1, func(*commerce.Partner) bool { return true }, func(a, b commerce.Partner) int { return cmp.Compare(a.ID, b.ID) })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if table := r.tables[schema.Partners.Name]; r.listed.writes != table.writes || r.listed.partners == nil {
+		r.listed.writes = table.writes
+		r.listed.partners = selected(r.tables, &schema.Partners, -1, func(*commerce.Partner) bool { return true }, func(a, b commerce.Partner) int { return cmp.Compare(a.ID, b.ID) })
+	}
+	return slices.Clone(r.listed.partners), nil
 }
 
 func (r reader) Job(_ context.Context, key commerce.JobKey) (commerce.Job, error) {
@@ -285,7 +284,8 @@ func (r reader) FirstWebhookJobs(_ context.Context, eventID string) ([]commerce.
 func (r reader) NextDue(_ context.Context, now commerce.Millis) (due bool, next commerce.Millis, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, j := range each(r.tables, &schema.Jobs) {
+	for _, row := range r.tables[schema.Jobs.Name].rows {
+		j := row.value.(*commerce.Job)
 		if j.State != commerce.JobWaiting {
 			continue
 		}
@@ -301,9 +301,6 @@ func (r reader) NextDue(_ context.Context, now commerce.Millis) (due bool, next 
 	return due, next, nil
 }
 
-// behind is how many events of a list have lower ids; also: or this one.
-// EventPage implements storage.Reader. There is one writer: ids become visible in
-// their order.
 func (r reader) Outbox(_ context.Context, before string, limit int) ([]commerce.UnsentMessage, error) {
 	return list(r, &schema.Outbox, limit, func(m *commerce.UnsentMessage) bool { return before == "" || m.ID < before },
 		func(a, b commerce.UnsentMessage) int { return cmp.Compare(b.ID, a.ID) })
@@ -338,16 +335,16 @@ func (r reader) SumPosition(_ context.Context, name string) (commerce.SumPositio
 }
 
 func (r reader) ChangedOrders(_ context.Context, partnerID string, mode commerce.Mode, from commerce.Millis, limit int) (changes []storage.OrderChange, err error) {
-	orders, err := list(r, &schema.Orders, -1, func(o *commerce.Order) bool { return o.PartnerID == partnerID && o.Mode == mode },
-		func(a, b commerce.Order) int { return cmp.Compare(a.ID, b.ID) })
-	for _, o := range orders {
-		for _, at := range slices.Compact([]commerce.Millis{o.CreatedOn, o.UpdatedOn}) {
-			if at >= from {
-				changes = append(changes, storage.OrderChange{ID: o.ID, At: at})
-			}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, m := range r.tables.since(partnerID, from) {
+		o := m.row.value.(*commerce.Order)
+		if o.Mode == mode && (m.at == o.CreatedOn || m.at == o.UpdatedOn) {
+			changes = append(changes, storage.OrderChange{ID: o.ID, At: m.at})
 		}
 	}
 	slices.SortFunc(changes, storage.OrderChange.Compare)
+	changes = slices.Compact(changes)
 	return changes[:min(limit, len(changes))], err
 }
 

@@ -18,9 +18,18 @@ type table struct {
 	groups map[any][]*row // in the order in which they were added
 	group  func(value any) any
 	added  int64
+	writes int64
 
 	eldest any    // a bound on the ages of the rows, but for the young ones; nil: not known yet
 	young  []*row // that came since the sweep before
+
+	changes map[string][]moment // of orders, by partner, in the order of their times
+}
+
+// moment is when an order was made or changed.
+type moment struct {
+	at  commerce.Millis
+	row *row
 }
 
 // row is a stored row. Its value is a pointer that is never written through.
@@ -33,7 +42,7 @@ func newTables() tables {
 	t := tables{}
 	for _, d := range schema.All {
 		if t[d.Shape().Name] == nil {
-			t[d.Shape().Name] = &table{rows: map[any]*row{}}
+			t[d.Shape().Name] = &table{rows: map[any]*row{}, changes: map[string][]moment{}}
 		}
 	}
 	for _, k := range keepers {
@@ -46,13 +55,17 @@ func newTables() tables {
 
 // put writes a row, whose group never changes.
 func (t *table) put(key, value any) {
+	t.writes++
 	if r := t.rows[key]; r != nil {
+		was := r.value
 		r.value = value
+		t.note(r, was)
 		return
 	}
 	t.added++
 	r := &row{key, value, t.added}
 	t.rows[key] = r
+	t.note(r, nil)
 	if t.eldest != nil {
 		t.young = append(t.young, r)
 	}
@@ -63,6 +76,35 @@ func (t *table) put(key, value any) {
 			sift(t.groups[g])
 		}
 	}
+}
+
+// note adds the moments in which an order was made and changed.
+func (t *table) note(r *row, was any) {
+	o, is := r.value.(*commerce.Order)
+	if !is {
+		return
+	}
+	before, known := was.(*commerce.Order)
+	for _, at := range []commerce.Millis{o.CreatedOn, o.UpdatedOn} {
+		if known && (at == before.CreatedOn || at == before.UpdatedOn) {
+			continue
+		}
+		all := append(t.changes[o.PartnerID], moment{at, r})
+		for i := len(all) - 1; i > 0 && all[i].at < all[i-1].at; i-- {
+			all[i], all[i-1] = all[i-1], all[i]
+		}
+		t.changes[o.PartnerID] = all
+		if o.CreatedOn == o.UpdatedOn {
+			return
+		}
+	}
+}
+
+// since gives the changes of the orders of a partner from a time on.
+func (t tables) since(partnerID string, from commerce.Millis) (list []moment) {
+	all := t[schema.Orders.Name].changes[partnerID]
+	at, _ := slices.BinarySearchFunc(all, from, func(m moment, from commerce.Millis) int { return cmp.Compare(m.at, from) })
+	return all[at:]
 }
 
 // sift moves the last of a list of events to the place of its id. Batches add events in the
@@ -79,6 +121,7 @@ func (t *table) remove(key any) {
 	if r == nil {
 		return
 	}
+	t.writes++
 	delete(t.rows, key)
 	if t.group == nil {
 		return
@@ -173,22 +216,26 @@ func (t tables) save(list []change) error {
 	return nil
 }
 
-// selected gives copies of the rows that are wanted, in order.
-func selected[V any](t tables, of schema.Described, wanted func(*V) bool, order func(a, b V) int) (list []V) {
+// selected gives copies of the rows that are wanted, at most limit (below 0: all) in order.
+func selected[V any](t tables, of schema.Described, limit int, wanted func(*V) bool, order func(a, b V) int) (list []V) {
 	var found []*row
 	for _, r := range t[of.Shape().Name].rows {
 		if wanted(r.value.(*V)) {
 			found = append(found, r)
 		}
 	}
-	return sorted(found, order)
+	return sorted(found, limit, order)
 }
 
-// sorted gives copies of rows in order; of equal ones, the oldest first.
-func sorted[V any](found []*row, order func(a, b V) int) (list []V) {
+// sorted gives copies of rows, at most limit (below 0: all) in order; of equal ones, the oldest
+// first.
+func sorted[V any](found []*row, limit int, order func(a, b V) int) (list []V) {
 	slices.SortFunc(found, func(a, b *row) int {
 		return cmp.Or(order(*a.value.(*V), *b.value.(*V)), cmp.Compare(a.seq, b.seq))
 	})
+	if limit >= 0 {
+		found = found[:min(len(found), limit)]
+	}
 	for _, r := range found {
 		list = append(list, clone(*r.value.(*V)))
 	}
