@@ -282,9 +282,9 @@ func TestRotateSecret(t *testing.T) {
 }
 
 func TestResendAndTest(t *testing.T) {
-	resend, try := ResendEvents{PartnerID: "p", Events: []commerce.WebhookEvent{{ID: "evt_1"}, {ID: "evt_2"}, {ID: "evt_1"}}}, TestEndpoint{Owner: "p", TraceID: "trace"}
+	resend, try := ResendEvents{PartnerID: "p", Events: []commerce.WebhookEvent{{ID: "evt_1", Mode: commerce.Live}, {ID: "evt_2", Mode: commerce.Test}, {ID: "evt_1", Mode: commerce.Live}}}, TestEndpoint{Owner: "p", TraceID: "trace"}
 	n, changes, err := decided(resend, outbound(healthy), now)
-	if err != nil || n != 2 || len(changes.NewJobs) != 2 || changes.NewJobs[1] != (commerce.Job{Kind: commerce.JobDeliverWebhook, Owner: "p", Subject: "evt_2", RunAt: now}) {
+	if err != nil || n != 2 || len(changes.NewJobs) != 2 || changes.NewJobs[1] != (commerce.Job{Kind: commerce.JobDeliverWebhook, Mode: commerce.Test, Owner: "p", Subject: "evt_2", RunAt: now}) {
 		t.Errorf("%d, %+v, %v", n, changes, err)
 	}
 	event, changes, err := decided(try, outbound(healthy), now)

@@ -43,7 +43,7 @@ func (c ResendEvents) Decide(rows *commerce.Rows, now commerce.Millis) (sent int
 			owners = slices.DeleteFunc(p.Recipients(e.Kind, e.Mode, e.StoreID), func(owner string) bool { return slices.Contains(c.LeaveOut, owner) })
 		}
 		for _, owner := range owners {
-			changes.NewJobs = append(changes.NewJobs, commerce.Job{Kind: commerce.JobDeliverWebhook, Owner: owner, Subject: e.ID, RunAt: now})
+			changes.NewJobs = append(changes.NewJobs, commerce.Job{Kind: commerce.JobDeliverWebhook, Mode: e.Mode, Owner: owner, Subject: e.ID, RunAt: now})
 		}
 		if len(owners) > 0 {
 			sent++
