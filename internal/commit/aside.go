@@ -28,7 +28,7 @@ type aside struct {
 
 type waiting struct {
 	*call
-	owners []string // of the rows that it may change
+	owners []string // of the rows that it may change, if it was tried
 	until  time.Time
 	err    error
 	tried  bool // alone, and it met the lock; else it follows a call that did
@@ -76,13 +76,13 @@ func (l *loop) screen(batch []*call) (others []*call) {
 	for _, p := range batch {
 		owners := ownersOf(p)
 		i := slices.IndexFunc(a.calls, func(w waiting) bool {
-			return w.tried && slices.ContainsFunc(w.owners, func(o string) bool { return slices.Contains(owners, o) })
+			return slices.ContainsFunc(w.owners, func(o string) bool { return slices.Contains(owners, o) })
 		})
 		if i < 0 {
 			others = append(others, p)
 			continue
 		}
-		a.calls = append(a.calls, waiting{p, owners, l.env.Now().Add(lockPatience), a.calls[i].err, false})
+		a.calls = append(a.calls, waiting{call: p, until: l.env.Now().Add(lockPatience), err: a.calls[i].err})
 	}
 	return others
 }

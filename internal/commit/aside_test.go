@@ -1,6 +1,7 @@
 package commit_test
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -113,6 +114,7 @@ func TestLockedTable(t *testing.T) {
 		ask(c, idle{})
 		synctest.Wait()
 		var list []*asked
+		waited := 0
 		for i := range 200 {
 			list = append(list, ask(c, touch{fmt.Sprint("store ", i), "p"}))
 		}
@@ -121,6 +123,12 @@ func TestLockedTable(t *testing.T) {
 			if a.took > 20*time.Second {
 				t.Fatalf("answered after %v", a.took)
 			}
+			if a.took > 8*time.Second {
+				waited++
+			}
+		}
+		if waited != 16 {
+			t.Errorf("%d commands met the lock, want 16", waited)
 		}
 		c.Close()
 	})
@@ -240,5 +248,60 @@ func TestSlowStatement(t *testing.T) {
 			t.Errorf("batches of %v, want the idle one, all together, and no more than three alone", tries)
 		}
 		stop(c)
+	})
+}
+
+// TestLockThatOutlastsALine: commands that stood in line behind a locked row, and were never tried
+// themselves, are told of the lock, too.
+func TestLockThatOutlastsALine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l lock
+		locked := touch{"locked", "p"}
+		l.set(true, locked.key())
+		c := commit.New(&scripted{load: l.wait}, commit.Options{})
+		ask(c, locked)
+		time.Sleep(400 * time.Millisecond) // it has met the lock
+		var list []*asked
+		for range 20 {
+			list = append(list, ask(c, locked))
+		}
+		for _, a := range list {
+			expectIs(t, a.wait(), storage.ErrLocked)
+		}
+		stop(c)
+	})
+}
+
+// TestBatchThatIsRefused: if a batch fails for another reason than a lock or the time it takes,
+// each of its commands is tried, however long that takes. A database that is away is not asked again.
+func TestBatchThatIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failure := errors.New("refused")
+		e := &scripted{load: func(needs []commerce.Needs) error {
+			time.Sleep(time.Second)
+			if len(needs) > 1 || errors.Is(failure, storage.ErrUnavailable) {
+				return failure
+			}
+			return nil
+		}}
+		c := commit.New(e, commit.Options{})
+		defer c.Close()
+		together := func() (calls []*asked) {
+			ask(c, idle{}) // the others gather behind it
+			synctest.Wait()
+			for i := range 20 {
+				calls = append(calls, ask(c, touch{"s", fmt.Sprint(i)}))
+			}
+			return calls
+		}
+		expectNil(t, "tried alone", together()...)
+		failure = storage.ErrUnavailable
+		before := len(e.loads())
+		for _, a := range together() {
+			expectIs(t, a.wait(), storage.ErrUnavailable)
+		}
+		if tries := e.loads()[before:]; len(tries) != 2 {
+			t.Errorf("batches of %v, want the idle one and all together", tries)
+		}
 	})
 }

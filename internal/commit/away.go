@@ -37,7 +37,7 @@ type slots struct {
 // a try now and then, unless all did.
 func (l *loop) slot(now commerce.Millis) int64 {
 	const all = commerce.JobSlots
-	s, try := int64(now)%all, len(l.slots.failed) > 0 && !l.env.Now().Before(l.slots.next)
+	s, try := int64(now)%all, !l.env.Now().Before(l.slots.next)
 	for i := range int64(all) {
 		if l.slots.failed[(s+i)%all] == try {
 			return (s + i) % all

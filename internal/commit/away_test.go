@@ -215,3 +215,84 @@ func (later) Needs() commerce.Needs { return commerce.Needs{} }
 func (later) Decide(*commerce.Rows, commerce.Millis) (int, commerce.Changes, error) {
 	return 0, commerce.Changes{NewJobs: []commerce.Job{{Kind: commerce.JobDeliverWebhook}}}, nil
 }
+
+// TestNodeBack: once one group takes place its node is back, and the others are tried, each of
+// them, also after one that fails for another reason.
+func TestNodeBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failures := map[string]error{"one": errAway, "two": errAway, "three": errAway}
+		e := &scripted{load: func(needs []commerce.Needs) error {
+			time.Sleep(time.Millisecond)
+			return failures[needs[0].Stock[0].StoreID]
+		}}
+		c := commit.New(e, commit.Options{})
+		defer c.Close()
+		together := func() (calls []*asked) {
+			ask(c, touch{"first", "p"}) // the others gather behind it
+			synctest.Wait()
+			for _, store := range []string{"one", "two", "three"} {
+				calls = append(calls, ask(c, touch{store, "p"}))
+				synctest.Wait()
+			}
+			return calls
+		}
+		for _, a := range together() {
+			expectIs(t, a.wait(), storage.ErrNode)
+		}
+		time.Sleep(time.Second)
+		failures = map[string]error{"two": storage.ErrTimeout}
+		before := len(e.loads())
+		calls := together()
+		expectNil(t, "the node is back", calls[0], calls[2])
+		expectIs(t, calls[1].wait(), storage.ErrTimeout)
+		if n := len(e.loads()) - before; n != 4 {
+			t.Errorf("%d loads, want one of each store", n)
+		}
+	})
+}
+
+// TestFailuresThatAreNotOfASlot: a slot has failed only if a node is away and another try may save
+// the batch. It is back only if a batch was saved in it.
+func TestFailuresThatAreNotOfASlot(t *testing.T) {
+	const all = commerce.JobSlots
+	for _, failure := range []error{errAway, storage.ErrAgain, storage.ErrUnavailable} {
+		synctest.Test(t, func(t *testing.T) {
+			var next error
+			var tried []int64
+			e := &scripted{saved: func(rows *commerce.Rows) (err error) {
+				tried = append(tried, rows.Appended.NewJobs[0].Slot)
+				err, next = next, nil
+				return err
+			}}
+			c := commit.New(e, commit.Options{})
+			defer c.Close()
+			failing := func(err error) {
+				next = err
+				_ = ask(c, later{}).wait() // whether it takes place depends on the failure
+				time.Sleep(time.Second)    // for which commands of a node that is away are refused
+			}
+			expect := func(when string, slots int) {
+				t.Helper()
+				tried = nil
+				for range 3 * all {
+					expectNil(t, "a command with a job", ask(c, later{}))
+				}
+				slices.Sort(tried)
+				if n := len(slices.Compact(tried)); n != slots {
+					t.Errorf("%v, %s: %d slots are used, want %d", failure, when, n, slots)
+				}
+			}
+			failing(failure)
+			expect("which is not of a slot", all)
+			failing(fmt.Errorf("%w: %w", storage.ErrAgain, errAway))
+			expect("after one that is of a slot", all-1)
+			time.Sleep(5 * time.Second)
+			tried = nil
+			failing(failure)
+			failing(nil)
+			if tried[0] != tried[1] {
+				t.Errorf("%v: the slot was tried once, and then not again: %v", failure, tried)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package commit_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/env"
 	"purveyor/internal/storage"
 )
 
@@ -163,8 +165,21 @@ func TestTriesAreBounded(t *testing.T) {
 		if err := ask(c, touch{"s", "p"}).wait(); !errors.Is(err, storage.ErrAgain) {
 			t.Errorf("%v, want storage.ErrAgain", err)
 		}
-		if n := len(e.loads()); n < 2 || n > 10 {
-			t.Errorf("%d tries", n)
+		if n := len(e.loads()); n != 5 {
+			t.Errorf("%d tries, want 5", n)
+		}
+		// If slots for its jobs cannot be written, each slot is tried.
+		slots := map[int64]bool{}
+		e.save, e.saved = nil, func(rows *commerce.Rows) error {
+			slots[rows.Appended.NewJobs[0].Slot] = true
+			if len(e.loads()) > 1000 { // it would go on
+				return nil
+			}
+			return fmt.Errorf("%w: %w", storage.ErrAgain, errAway)
+		}
+		expectIs(t, ask(c, later{}).wait(), storage.ErrNode)
+		if n := len(e.loads()) - 5; n != commerce.JobSlots || len(slots) != n {
+			t.Errorf("%d tries to write to %d slots, want %d", n, len(slots), commerce.JobSlots)
 		}
 		// One that passes after some tries is answered as any other.
 		left := 3
@@ -210,4 +225,51 @@ func TestIDsOfTwoProcesses(t *testing.T) {
 	if len(given) != 2*batches*messages {
 		t.Errorf("%d ids, want %d", len(given), 2*batches*messages)
 	}
+}
+
+// changesItsMind asks for a job at first, and refuses when it is decided again.
+type changesItsMind struct{ decided *bool }
+
+func (changesItsMind) Needs() commerce.Needs { return commerce.Needs{} }
+func (c changesItsMind) Decide(*commerce.Rows, commerce.Millis) (int, commerce.Changes, error) {
+	if *c.decided {
+		return 0, commerce.Changes{}, errors.New("no")
+	}
+	*c.decided = true
+	return 0, commerce.Changes{NewJobs: []commerce.Job{{Kind: commerce.JobDeliverWebhook}}}, nil
+}
+
+// TestJobsOfTheLastTry: a command that is refused when it is decided again has asked for no job.
+func TestJobsOfTheLastTry(t *testing.T) {
+	c := commit.New(&scripted{save: func() error { return storage.ErrAgain }}, commit.Options{})
+	defer c.Close()
+	_, jobs, err := commit.DoJobs(t.Context(), c, commit.Command[int](changesItsMind{new(bool)}))
+	if err == nil || errors.Is(err, storage.ErrAgain) || len(jobs) != 0 {
+		t.Errorf("%+v, %v", jobs, err)
+	}
+}
+
+// TestIDsOfASeed: ids are drawn from the surroundings of the process, so that one seed gives one
+// history.
+func TestIDsOfASeed(t *testing.T) {
+	c := commit.New(&scripted{}, commit.Options{Env: env.In(zeros{})})
+	defer c.Close()
+	m := mail{make([]commerce.UnsentMessage, 1)}
+	must(commit.Do(t.Context(), c, commit.Command[int](m)))
+	if got, want := m.messages[0].ID, commerce.NewID(commerce.PrefixOutbox, 1, commerce.Entropy{}); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// zeros is the machine, but draws nothing but zeros.
+type zeros struct{}
+
+func (zeros) Now() time.Time { return time.Now() }
+func (zeros) Read(b []byte)  { clear(b) }
+func (zeros) Go(f func())    { go f() }
+func (zeros) Wait(d time.Duration, signals ...<-chan struct{}) int {
+	return env.Env{}.Wait(d, signals...)
+}
+func (zeros) WithDeadline(ctx context.Context, at time.Time) (context.Context, context.CancelFunc) {
+	return context.WithDeadline(ctx, at)
 }

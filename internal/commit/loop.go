@@ -107,10 +107,8 @@ func (l *loop) wake() {
 // admitted command is answered.
 func (l *loop) Step() env.Next {
 	batch, open := l.takeWaiting()
-	if len(batch) > 0 {
-		l.commit(batch)
-		clear(batch)
-	}
+	l.commit(batch)
+	clear(batch)
 	if i, at := l.aside.next(); i >= 0 && !l.env.Now().Before(at) {
 		l.tryAside()
 	}

@@ -2,6 +2,7 @@ package commit_test
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -116,4 +117,57 @@ func (c touchBoth) Needs() commerce.Needs {
 
 func (c touchBoth) Decide(rows *commerce.Rows, now commerce.Millis) (int, commerce.Changes, error) {
 	return 1, commerce.Changes{}, nil
+}
+
+// TestCommandsWithoutRows: commands that wait for no row go to all loops, in turn.
+func TestCommandsWithoutRows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &meeting{open: map[string]int{}, most: map[string]int{}}
+		c := commit.New(&scripted{writers: 2, load: m.load}, commit.Options{})
+		defer c.Close()
+		expectNil(t, "without rows", ask(c, idle{}), ask(c, idle{}))
+		if m.allAtOnce != 2 {
+			t.Errorf("%d batches were open at a time, want 2", m.allAtOnce)
+		}
+	})
+}
+
+// TestBatchesAreBounded: a batch has as many commands as it may, and not one more.
+func TestBatchesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &scripted{load: func([]commerce.Needs) error { time.Sleep(time.Second); return nil }}
+		c := commit.New(e, commit.Options{Batch: 4})
+		defer c.Close()
+		var all []*asked
+		for i := range 10 {
+			all = append(all, ask(c, touch{"s", fmt.Sprint(i)}))
+			synctest.Wait()
+		}
+		expectNil(t, "a change", all...)
+		if want := []int{1, 4, 4, 1}; !slices.Equal(e.loads(), want) {
+			t.Errorf("batches of %v, want %v", e.loads(), want)
+		}
+	})
+}
+
+// TestPanicOfOne: a command that panics while it is decided fails alone, without another try of its
+// batch. After a panic while the batch is saved, its jobs are not started.
+func TestPanicOfOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &desk{room: 2}
+		e := &scripted{load: func([]commerce.Needs) error { time.Sleep(time.Second); return nil }}
+		c := commit.New(e, commit.Options{Starter: d})
+		defer c.Close()
+		ask(c, idle{}) // the others gather behind it
+		synctest.Wait()
+		bug, good := ask(c, buggy{}), ask(c, touch{"s", "p"})
+		expectNil(t, "a neighbour", good)
+		if err := bug.wait(); err == nil || !slices.Equal(e.loads(), []int{1, 2}) {
+			t.Errorf("%v, after batches of %v", err, e.loads())
+		}
+		e.save = func() error { panic("a bug") }
+		if err := ask(c, later{}).wait(); err == nil || len(d.started) != 0 || len(d.cancelled) != 1 {
+			t.Errorf("%v; started %+v, cancelled %+v", err, d.started, d.cancelled)
+		}
+	})
 }

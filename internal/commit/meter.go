@@ -65,7 +65,7 @@ func (w *stopwatch) saved(ok bool) {
 		return
 	}
 	w.save = w.lap()
-	if ok && len(w.deeds) > 0 {
+	if ok {
 		w.loop.meter.Deeds(w.deeds)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
+	"purveyor/internal/storage/schema/schematest"
 	"purveyor/internal/storage/storagetest"
 	"purveyor/internal/testkit/fixture"
 )
@@ -167,3 +169,26 @@ func testOpenReplyAfterAnUnknownOutcome(t *testing.T, open opener) {
 		}
 	}
 }
+
+// TestAccessToARepeat: a caller that has lost its right gets no stored answer.
+func TestAccessToARepeat(t *testing.T) {
+	key, gone := commerce.ReplyKey{PartnerID: "p", Op: "x", Key: "k"}, errors.New("no right")
+	for _, access := range []error{nil, gone} {
+		cmd := commit.Once(key, [32]byte{}, admitted{access: access}, func(int) (int, []byte) { return 200, nil })
+		rows, n := &commerce.Rows{}, cmd.Needs()
+		schema.Require(rows, &n)
+		schematest.Fill(rows, commerce.Changes{Replies: []commerce.Reply{{ReplyKey: key, Status: 201}}})
+		reply, _, err := cmd.Decide(rows, 9)
+		if !errors.Is(err, access) || reply.Replayed != (access == nil) {
+			t.Errorf("access %v: %+v, %v", access, reply, err)
+		}
+	}
+}
+
+// admitted is a touch for which a caller needs a right.
+type admitted struct {
+	touch
+	access error
+}
+
+func (c admitted) Access(*commerce.Rows) error { return c.access }
