@@ -172,6 +172,9 @@ func (r *runner) covers(id int) bool {
 // quick tests run together.
 const quick = 30 * time.Millisecond
 
+// surely is how many times longer than expected a test must run, the second time, to count as hanging.
+const surely = 6
+
 // try runs the tests that reach a mutant until one fails, first the one that is named, which
 // most likely does, then the quick ones together, then the others.
 func (r *runner) try(id int, first string) (result, string) {
@@ -201,7 +204,12 @@ func (r *runner) try(id int, first string) (result, string) {
 			limit += 4 * t.took
 			names = append(names, t.name)
 		}
-		if ended, out := r.run(limit, pattern(names...), []string{fmt.Sprint("MUTANT=", id)}); ended != passed {
+		chosen := []string{fmt.Sprint("MUTANT=", id)}
+		ended, out := r.run(limit, pattern(names...), chosen)
+		if ended == timedOut { // on a busy machine a test may only be slow
+			ended, out = r.run(surely*limit, pattern(names...), chosen)
+		}
+		if ended != passed {
 			return ended, blamed(out, g)
 		}
 	}
