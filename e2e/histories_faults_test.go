@@ -72,7 +72,7 @@ func (r *recorder) kill(random *rand.Rand) {
 	r.replace(i, m)
 }
 
-// killAtAnswer ends a process whose work is done, but not answered.
+// killAtAnswer kills a process between the commit of a change and its answer.
 func (r *recorder) killAtAnswer(random *rand.Rand) {
 	i, m := r.any(random)
 	r.hits(m.proxy.CutAt(faultproxy.ToClient, anAnswer, false))

@@ -291,7 +291,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestPausesOfEndpoints: which pause is whose, and that each key changes only what it may read.
+// TestPausesOfEndpoints: a partner cannot end the pause of the merchant, and a key pauses and resumes
+// only endpoints that get what it may read.
 func TestPausesOfEndpoints(t *testing.T) {
 	operator, staff := commerce.Actor{Kind: commerce.ActorOperator, ID: "ann"}, commerce.Actor{Kind: commerce.ActorStaff, ID: "usr_1"}
 	narrow := commerce.PartnerActor(&commerce.APIKey{ID: "key_1", PartnerID: "p"}, commerce.Live, "")

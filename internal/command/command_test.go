@@ -48,8 +48,8 @@ func decided[R any](cmd decider[R], stored commerce.Changes, now commerce.Millis
 	return result, changes, err
 }
 
-// inconsistent says what is wrong in any case: an answer that differs from what is stored, and
-// rows that do not say when they were changed, or whose they are.
+// inconsistent says what is wrong whatever the command is: an answer that differs from what is
+// stored, and changed rows with an old updated_on or without an owner.
 func inconsistent(result any, c commerce.Changes, now commerce.Millis) string {
 	if r := reflect.ValueOf(result); r.Kind() == reflect.Struct {
 		for name, rows := range map[string]any{"Order": c.Orders, "Job": c.Jobs, "Delivery": c.Deliveries, "Refund": c.Refunds} {

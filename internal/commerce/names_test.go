@@ -88,7 +88,7 @@ func TestKeysOfCounts(t *testing.T) {
 	}
 }
 
-// TestMailsCountOnce: attempts of one mail count once; a mail whose job is not known counts each time.
+// TestMailsCountOnce: all attempts of one job count as one mail. Mails without a job count each time.
 func TestMailsCountOnce(t *testing.T) {
 	order, partner, reason := CountMail(MailCount{}, MailCount{}, "job_1", 1)
 	if again, _, _ := CountMail(order, partner, "job_1", 2); order.Count != 1 || again != order || reason != "" {

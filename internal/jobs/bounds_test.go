@@ -229,7 +229,8 @@ func TestFullClaims(t *testing.T) {
 	})
 }
 
-// TestStaleHead: a job whose lease would end too early does not keep the ones behind it.
+// TestStaleHead: when the first job of a lane is given back, because its lease is too short for
+// a try, the jobs behind it are tried.
 func TestStaleHead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
@@ -497,8 +498,8 @@ func TestWidthIsRemembered(t *testing.T) {
 	})
 }
 
-// TestStaleWhileTriesHang: jobs whose lease would end too early are given back although no try
-// of their lane ends.
+// TestStaleWhileTriesHang: while all tries of a lane hang, the jobs that wait in it are given back
+// before their leases end.
 func TestStaleWhileTriesHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
@@ -526,7 +527,7 @@ func TestStaleWhileTriesHang(t *testing.T) {
 func TestHalfFree(t *testing.T) {
 	for name, c := range map[string]struct {
 		lanes, each int
-		refused     string // the owner whose job has no room
+		refused     string // a job of this owner finds no room
 		free        time.Duration
 	}{"a lane": {1, 256, "owner 0", 1270 * time.Millisecond}, "a pool": {4, 256, "other", 1280 * time.Millisecond}} {
 		synctest.Test(t, func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 
 // base is a database, with what is asked of it when everything has come to rest.
 type base interface {
-	// open gives an engine to a process, whose jobs have the name of its worker.
+	// open opens the database for a process. worker is the name under which it leases jobs.
 	open(worker string, e env.Env) (storage.Engine, error)
 	Orders() []commerce.Order
 	OpenReplies() []commerce.Reply

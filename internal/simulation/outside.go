@@ -131,14 +131,14 @@ func (c couriers) Cancel(ctx context.Context, k courier.Key) (courier.Delivery, 
 	return call(ctx, c.w, c.env, c.by, "cancel "+told(k), func(ctx context.Context) (courier.Delivery, error) { return c.Sandbox.Cancel(ctx, k) })
 }
 
-// post carries webhooks to the partners.
+// post takes webhooks to the partners.
 type post struct {
 	w   *world
 	env env.Env
 	by  string // the process
 }
 
-// post carries the callbacks of sandboxes to a process.
+// post returns what takes the callbacks of sandboxes to a process.
 func (w *world) post(by string, send func(ctx context.Context, port string, body []byte) error) func(context.Context, string, []byte) error {
 	return func(ctx context.Context, port string, body []byte) error {
 		var late, twice bool
