@@ -106,6 +106,7 @@ func (w *world) stop(n int, d time.Duration) {
 	w.report.Faults["a process was stopped for a while"]++
 	w.sim.Tracef("%s is stopped for %v", w.servers[n].name, d)
 	w.sayToAll("%s is stopped for %v.", w.servers[n].name, d)
+	w.halted = w.env.Now().Add(d)
 	w.servers[n].process.Stop(d)
 }
 

@@ -180,7 +180,7 @@ func (p *partner) shape(r request, trace string, status int, answer string, h ht
 	if n, err := strconv.Atoi(left); most != strconv.Itoa(p.limit) || err != nil || n < 0 || n > p.limit {
 		wrong("the rate limit is told wrongly")
 	}
-	if p.w.Calm && status >= 500 {
+	if p.w.Calm && (status >= 500 || !r.repeated && meantime(answer)) {
 		wrong("nothing has failed")
 	}
 }

@@ -27,8 +27,10 @@ func call[R any](ctx context.Context, w *world, e env.Env, by, what string, do f
 		_, _ = do(ctx)
 		err = errLost
 	case late:
+		var after time.Duration
+		w.outside(func() { after = w.between(leastLate, mostLateOf(what)) })
 		e.Go(func() {
-			_ = e.Sleep(context.Background(), 20*time.Second)
+			_ = e.Sleep(context.Background(), after)
 			_, _ = do(context.Background())
 		})
 		e.Await(ctx.Done())
@@ -62,10 +64,32 @@ func (w *world) providerFault(what string) providerFault {
 		return unreachable
 	case w.chance(providers, "the answer of a provider got lost", 40):
 		return answerLost
-	case w.chance(providers, "a provider was late", 200):
+	case w.chance(providers, "a provider was late", rareLate(what)):
 		return late
 	}
 	return noFault
+}
+
+// How long after a call a provider may do what it was asked for.
+const (
+	leastLate = 20 * time.Second
+	mostLate  = 10 * time.Minute
+)
+
+func mostLateOf(what string) time.Duration {
+	if strings.HasPrefix(what, "webhook ") { // which no network keeps for so long
+		return leastLate + time.Second
+	}
+	return mostLate
+}
+
+// rareLate: once in so many calls the provider is late. Couriers are late more often, because what
+// was asked for may not be wanted any more when they come to it.
+func rareLate(what string) int {
+	if strings.HasPrefix(what, "create ") {
+		return 10
+	}
+	return 200
 }
 
 // onlyOnce checks that a call was not made before. Without faults, no call but those that only

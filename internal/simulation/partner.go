@@ -183,6 +183,7 @@ func (p *partner) try(r request) (status int, answer string) {
 // hear takes a webhook. Each attempt to deliver an event has the same body.
 func (p *partner) hear(r webhook.Request) {
 	id, body := r.ID, r.Body
+	p.comes(id)
 	p.verify(r)
 	if before, known := p.heard[id]; known && before != string(body) {
 		p.w.broke("%s was sent %s as\n%s\nand as\n%s", p.id, id, before, body)

@@ -108,7 +108,11 @@ func (w *world) outdated(a commerce.Attention) (now string, is bool) {
 	case commerce.AttentionGoodsReturning:
 		is = delivery.Status != commerce.CourierReturning
 	case commerce.AttentionNotDispatched:
-		is = delivery.State == commerce.DeliveryActive
+		is = delivery.State == commerce.DeliveryActive || order.Stopped()
+	case commerce.AttentionCourierGaveUp, commerce.AttentionGoodsReturned:
+		is = order.Stopped()
+	case commerce.AttentionRefundDue:
+		is = order.Status == commerce.Refunded
 	case commerce.AttentionInsufficientStock:
 		is = order.Status != commerce.Paid
 	}

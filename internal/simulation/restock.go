@@ -15,8 +15,12 @@ func (p *partner) restock() {
 	for n := 1; p.w.goesOn(2*time.Minute, 20*time.Minute); n++ {
 		store, deltas := p.w.lot(stores), map[string]int64{}
 		var lines []string
+		item := p.w.lot(products)
 		for range 2 {
-			id, delta := productID(store, p.w.lot(products)), int64(p.w.lot(30)-5)
+			id, delta := productID(store, item), int64(p.w.lot(30)-5)
+			if p.w.lot(4) > 0 { // else both lines are about one product
+				item = p.w.lot(products)
+			}
 			deltas[id] += delta
 			lines = append(lines, fmt.Sprintf(`{"product_id": %q, "delta": %d, "reason": "count"}`, id, delta))
 		}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/env"
 )
 
@@ -74,6 +75,7 @@ func (b Break) String() string { return b.At.Format("02 15:04:05.000 ") + b.What
 const (
 	mostBroken = 20   // breaks of a report
 	mostText   = 2000 // bytes of one
+	tooBroken  = 300  // breaks that end a history, which might go on for ever
 )
 
 // Run plays the history of a seed.
@@ -86,7 +88,7 @@ func play(o Options) *world {
 	}
 	s, h := o.stage(), newHistory(o.History)
 	s.TraceTo(h)
-	w := &world{Options: o, sim: s, report: Report{Faults: map[string]int{}, Ends: map[string]string{}}, stories: map[string]*story{}, added: map[string]int64{}, called: map[string]bool{}, shelves: map[string]*shelf{}, shown: map[string]shown{}}
+	w := &world{Options: o, sim: s, report: Report{Faults: map[string]int{}, Ends: map[string]string{}}, stories: map[string]*story{}, added: map[string]int64{}, called: map[string]bool{}, ruined: make(chan struct{}), jobs: map[commerce.JobKey]held{}, events: map[string]time.Time{}, shelves: map[string]*shelf{}, shown: map[string]shown{}}
 	s.Run(func(e env.Env) {
 		w.began = e.Now()
 		w.env = e
@@ -122,16 +124,20 @@ func (w *world) play() {
 		w.env.Go(p.follow)
 		w.trouble(restocks, p.restock)
 	}
-	w.street()
+	if !w.street() {
+		return
+	}
 	w.calm()
 	w.sayToAll("The last customer has gone, and nothing fails any more.")
-	for w.overdue > 0 || slices.ContainsFunc(w.partners, func(p *partner) bool { return p.asks > 0 }) {
+	for w.sleep(mostLate); w.overdue > 0 || slices.ContainsFunc(w.partners, func(p *partner) bool { return p.asks > 0 }); {
 		w.sleep(10 * time.Second)
 	}
 	for !w.Calm && len(w.servers) > 1 { // one is enough from here on; a process that stops cuts its tries, which are made again
 		w.retire(w.servers[0])
 	}
-	w.finishJobs()
+	if w.finishJobs(); w.report.Breaks >= tooBroken {
+		return
+	}
 	w.sayToAll("Everything is at rest. The partners repeat their calls under their keys.")
 	for _, p := range w.partners {
 		p.catchUp()
@@ -140,21 +146,27 @@ func (w *world) play() {
 	w.check()
 }
 
-// street lets customers come, and returns when the stories of all orders are over.
-func (w *world) street() {
+// street lets customers come, and returns when the stories of all orders are over. It reports false
+// when too much is broken before.
+func (w *world) street() bool {
 	began, list := w.env.Now(), w.customers()
 	w.cast = list
 	over := make(chan struct{}, len(list))
 	for _, s := range list {
-		w.sleep(w.env.Until(began.Add(s.comes)))
+		if w.env.Wait(max(0, w.paced(w.env.Until(began.Add(s.comes)))), w.ruined) == 0 {
+			return false
+		}
 		w.env.Go(func() {
 			s.run()
 			over <- struct{}{}
 		})
 	}
 	for range list {
-		w.env.Await(over)
+		if w.env.Wait(env.Forever, over, w.ruined) != 0 {
+			return false
+		}
 	}
+	return true
 }
 
 // hot is how many products of a store customers want at true speed, so that processes meet at
@@ -192,5 +204,8 @@ func (w *world) record(kind, what string) {
 	w.tale.broke(b)
 	if w.report.Breaks++; len(w.report.Broken) < mostBroken {
 		w.report.Broken = append(w.report.Broken, b)
+	}
+	if w.report.Breaks == tooBroken {
+		close(w.ruined)
 	}
 }

@@ -60,6 +60,9 @@ func (s *shaky) ClaimJobs(ctx context.Context, c storage.JobClaim) ([]commerce.J
 	list, err := s.Engine.ClaimJobs(ctx, c)
 	for _, j := range list {
 		s.w.sim.Tracef("%s claims %s %s for %s", s.name, j.Kind, j.ID, j.Subject)
+		if !s.w.parallel() {
+			s.w.leased(j)
+		}
 	}
 	return list, err
 }

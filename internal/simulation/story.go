@@ -42,6 +42,7 @@ type story struct {
 	placed    time.Time                 // the call that made it began
 	moved     time.Time                 // a call that moves it began or ended
 	busy      int                       // such calls that are under way
+	cancelled bool                      // a call has cancelled it
 	paying    bool                      // the customer has tried to pay
 	mayRefund int64                     // cents that were asked back
 	taken     struct{ low, high int64 } // pieces out of the stock
@@ -68,7 +69,7 @@ const (
 // without a delivery.
 var (
 	payTags     = []string{"late", "twice", "unordered", "late.twice", "slow"}
-	courierTags = []string{"twice", "late", "unordered", "skip-pickup", "cancel", "late.twice", "slow", "limited", "return", "cancel-always", "cancel-later", "uncancellable"}
+	courierTags = []string{"twice", "late", "unordered", "skip-pickup", "cancel", "late.twice", "slow", "limited", "return", "cancel-always", "cancel-later", "uncancellable", "no-couriers"}
 )
 
 func newStory(w *world, n int) *story {
@@ -106,7 +107,7 @@ func (s *story) run() {
 		return
 	}
 	if s.fate == cancelsLate {
-		s.wait(time.Second, 5*time.Minute)
+		s.wait(0, []time.Duration{time.Second, 30 * time.Second, 5 * time.Minute}[s.w.lot(3)])
 		s.cancel()
 		return
 	}
@@ -200,7 +201,30 @@ func (s *story) pay() bool {
 		s.cancel()
 		return false
 	}
+	if s.fate == cancelsLate && s.delivery && !scarce(s.item) {
+		s.rush()
+		return false
+	}
 	return s.advance("confirm", "processed")
+}
+
+// rush has the order confirmed and cancelled by two who do not know of each other, while a courier
+// is looked for.
+func (s *story) rush() {
+	confirmed := make(chan struct{})
+	s.mayTake()
+	s.w.env.Go(func() {
+		s.moves(func() {
+			status, answer := s.p.call(request{mode: s.mode, method: http.MethodPost, path: "/v1/orders/" + s.id + "/confirm", about: s.name, repeated: true})
+			if status != http.StatusOK && (status != http.StatusConflict || !strings.Contains(answer, "wrong_status")) {
+				s.broke("confirm was answered %d %s", status, answer)
+			}
+		})
+		close(confirmed)
+	})
+	s.wait(0, time.Second)
+	s.cancel()
+	s.w.env.Await(confirmed)
 }
 
 // hand brings the goods to the customer. It reports whether the customer has them.
@@ -273,7 +297,7 @@ func (s *story) cancel() {
 	s.moves(func() {
 		status, answer = s.keyed("/v1/orders/"+s.id+"/cancel", `{"reason": "not today", "refund": true}`)
 	})
-	if status == http.StatusOK {
+	if s.cancelled = status == http.StatusOK; s.cancelled {
 		s.takes(0, 0)
 	} else {
 		s.takes(s.had.low, s.had.high)

@@ -51,6 +51,7 @@ type world struct {
 	skewed    int       // processes whose clocks are far from right
 	refusedOn time.Time // when a save was refused last: then a call may be answered 500 internal
 	jumped    time.Time // when a clock jumped last: then its process may believe a key for longer
+	halted    time.Time // when a process was last stopped
 
 	partners []*partner
 	hasty    *partner
@@ -64,7 +65,10 @@ type world struct {
 	told     []*story          // the same, in the order in which the orders were made
 	stamp    commerce.Millis   // of the newest batch
 	called   map[string]bool   // calls of providers, by what they are for
+	jobs     map[commerce.JobKey]held
+	events   map[string]time.Time // when events were saved whose webhooks have not come
 	report   Report
+	ruined   chan struct{} // closed when too much is broken
 }
 
 // server is one process.
@@ -194,11 +198,14 @@ const (
 )
 
 // sleep is for all that are outside.
-func (w *world) sleep(d time.Duration) {
+func (w *world) sleep(d time.Duration) { _ = w.env.Sleep(context.Background(), w.paced(d)) }
+
+// paced is how long the outside sleeps that is to sleep for d.
+func (w *world) paced(d time.Duration) time.Duration {
 	if w.parallel() && d > beat {
 		d = w.env.Until(w.env.Now().Add(w.soon(d) + beat).Truncate(beat))
 	}
-	_ = w.env.Sleep(context.Background(), d)
+	return d
 }
 
 // goesOn waits for a while, and reports whether orders still come then.

@@ -1,0 +1,108 @@
+package simulation
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/outside/courier"
+)
+
+// ride is what the courier's own books tell of a delivery.
+type ride struct {
+	Ref       string
+	Cancelled bool // it was called off
+	Tags      []string
+}
+
+func (r ride) has(tags ...string) bool {
+	return slices.ContainsFunc(r.Tags, func(t string) bool { return slices.Contains(tags, t) })
+}
+
+// fails reports whether the courier does not bring the goods.
+func (r ride) fails() bool {
+	return r.Cancelled || r.has("return", "cancel", "cancel-always", "cancel-later")
+}
+
+// rides are all deliveries, by order.
+func (w *world) rides() map[string][]ride {
+	of := map[string][]ride{}
+	for _, o := range w.db.SandboxObjects() {
+		if !strings.HasPrefix(o.ID, courier.SandboxObjects+"_") {
+			continue
+		}
+		var r ride
+		if err := json.Unmarshal(o.Data, &r); err != nil {
+			w.broke("a delivery of the sandbox could not be read: %v", err)
+		}
+		order, _, _ := commerce.ParseDeliveryRef(r.Ref)
+		of[order] = append(of[order], r)
+	}
+	return of
+}
+
+// cause is something for which a person has to look at an order, and the reasons of the list of attention
+// that say so.
+type cause struct {
+	what  string
+	codes []commerce.AttentionCode
+}
+
+// The reasons for which a person looks at an order (BACKOFFICE, Attention; BEHAVIOUR, Lifecycle).
+var (
+	aboutStock    = []commerce.AttentionCode{commerce.AttentionInsufficientStock}
+	aboutCouriers = []commerce.AttentionCode{commerce.AttentionNotDispatched, commerce.AttentionCourierGaveUp, commerce.AttentionGoodsReturned, commerce.AttentionGoodsReturning, commerce.AttentionGoodsWithCourier}
+	aboutGoods    = []commerce.AttentionCode{commerce.AttentionGoodsWithCourier, commerce.AttentionNotCancelled}
+	aboutMoney    = []commerce.AttentionCode{commerce.AttentionRefundDue, commerce.AttentionRefundUnknown, commerce.AttentionRefundFailed}
+)
+
+// causes are those of an order at rest, as far as what its partner and the providers know tells.
+func (w *world) causes(s *story, o commerce.Order, rides []ride) (list []cause) {
+	switch {
+	case o.Status == commerce.Paid:
+		list = append(list, cause{"it is paid, and was not confirmed", aboutStock})
+	case !atRest(string(o.Status)):
+		list = append(list, cause{"no courier brings it", aboutCouriers})
+	}
+	for _, r := range rides {
+		switch {
+		case r.Cancelled, r.has("cancel", "cancel-always"): // before the courier had the goods
+		case r.has("cancel-later"):
+			list = append(list, cause{"its courier has left with the goods", aboutGoods})
+		case r.has("return"):
+			list = append(list, cause{"its courier has brought the goods back", append(aboutGoods[:2:2], commerce.AttentionGoodsReturned)})
+		case s.cancelled:
+			list = append(list, cause{"it is cancelled, and its courier is not", aboutGoods})
+		}
+	}
+	return list
+}
+
+// checkAttention: for each cause a reason was raised. A person may have resolved it since. And none is
+// open that is over.
+func (w *world) checkAttention(ctx context.Context, s *story, o commerce.Order, rides []ride) {
+	reasons, err := w.reader.Attention(ctx, o.Key())
+	if err != nil {
+		w.broke("the reasons of order %s could not be read: %v", o.ID, err)
+	}
+	list := w.causes(s, o, rides)
+	payment, err := w.reader.Payment(ctx, o.Key())
+	if owed := payment.CapturedCents - payment.RefundedCents; err == nil && owed > 0 && o.Status == commerce.Cancelled {
+		list = append(list, cause{"it is cancelled, and money of its customer is kept", aboutMoney})
+	}
+	if err == nil && payment.PendingCents > 0 {
+		list = append(list, cause{"a refund of it is never decided", []commerce.AttentionCode{commerce.AttentionRefundUnknown}})
+	}
+	for _, c := range list {
+		if !slices.ContainsFunc(reasons, func(a commerce.Attention) bool { return a.Since != 0 && slices.Contains(c.codes, a.Code) }) {
+			w.broke("staff were never asked to look at order %s, which is %s: %s (%s)", o.ID, o.Status, c.what, s.name)
+		}
+	}
+	for _, a := range reasons {
+		if now, is := w.outdated(a); a.Open() && is {
+			w.broke("staff are still asked to look at order %s for %s, which is over: it is %s", o.ID, a.Code, now)
+		}
+	}
+}
