@@ -10,7 +10,6 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/webhook"
-	"purveyor/internal/testkit/fixture"
 )
 
 // partner is the system of a partner: it calls the API for its customers, follows the
@@ -26,6 +25,11 @@ type partner struct {
 
 	sick    int // what its endpoint answers to webhooks, or hangs; 0: it takes them
 	secrets secrets
+	keys    map[commerce.Mode]*keys
+	former  string    // the id of the key that was replaced last
+	turning int       // keys that are about to end: calls with them may be refused
+	turned  time.Time // when this was last so
+	minutes map[commerce.Mode]*minute
 	limit   int               // calls in a minute
 	orders  map[string]string // what the list of orders has told
 	changed commerce.Millis   // of the last one in it
@@ -41,7 +45,7 @@ type partner struct {
 }
 
 func newPartner(w *world, n int, name string) *partner {
-	return &partner{w: w, n: n, id: "ptn_" + name, url: "https://" + name + ".example/hook", limit: limit, orders: map[string]string{}, heard: map[string]string{}, read: map[string]string{}, stock: map[string]int64{}}
+	return &partner{w: w, n: n, id: "ptn_" + name, url: "https://" + name + ".example/hook", limit: limit, orders: map[string]string{}, keys: newKeys("ptn_" + name), minutes: map[commerce.Mode]*minute{}, heard: map[string]string{}, read: map[string]string{}, stock: map[string]int64{}}
 }
 
 func (w *world) partnerAt(url string) *partner {
@@ -75,7 +79,7 @@ type request struct {
 func (p *partner) again(status int, answer string) bool {
 	switch {
 	case status == http.StatusUnauthorized:
-		return p.suspended || p.w.env.Since(p.until) < time.Minute
+		return p.suspended || p.w.env.Since(p.until) < time.Minute || p.turning > 0 || p.w.env.Since(p.turned) < time.Minute
 	case status == 0, status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
 		return true
 	}
@@ -145,10 +149,12 @@ func (p *partner) twice(r request) (status int, answer string) {
 }
 
 // try makes a request of one process. Status 0: there was no answer.
-func (p *partner) try(r request) (status int, answer string) {
+func (p *partner) try(r request) (status int, answer string) { return p.tryWith(p.key(r.mode), r) }
+
+func (p *partner) tryWith(key string, r request) (status int, answer string) {
 	w := p.w
 	sent := httptest.NewRequest(r.method, r.path, strings.NewReader(r.body))
-	sent.Header.Set("X-Api-Key", fixture.Key(p.id, r.mode))
+	sent.Header.Set("X-Api-Key", key)
 	w.report.Calls++
 	trace := fmt.Sprint("call ", w.report.Calls)
 	sent.Header.Set("X-Trace-Id", trace)
@@ -158,7 +164,7 @@ func (p *partner) try(r request) (status int, answer string) {
 	if strings.HasPrefix(r.path, "/sandbox/") {
 		sent.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	began, recorded := w.env.Now(), httptest.NewRecorder()
+	began, recorded, minute := w.env.Now(), httptest.NewRecorder(), p.minuteOf(r)
 	answered, by := w.inside(func(v *server) { v.handler.ServeHTTP(recorded, sent) })
 	if answered {
 		status, answer = recorded.Code, recorded.Body.String()
@@ -173,7 +179,7 @@ func (p *partner) try(r request) (status int, answer string) {
 	if strings.Contains(answer, `"code":"internal"`) && !w.parallel() && w.env.Since(w.refusedOn) > time.Minute {
 		w.broke("%s: %s %s %q was answered %d %s, and the database had refused nothing", p.id, r.method, r.path, r.key, status, answer)
 	}
-	if answered {
+	if minute.counts(p, began, status, answer); answered {
 		p.shape(r, trace, status, answer, recorded.Header())
 	}
 	w.sim.Tracef("%s: %s %s %q: %d %s", p.id, r.method, r.path, r.key, status, answer)

@@ -7,7 +7,7 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// held is who has a job, as far as what was saved and claimed tells.
+// held is a job that a worker has, as far as what was saved and claimed tells.
 type held struct {
 	by    string // the worker
 	since time.Time

@@ -49,25 +49,3 @@ func (p *partner) restock() {
 		}
 	}
 }
-
-// hurry has a partner call more often than it may. Of the calls that lie within one minute,
-// whatever the clock of a process, no more than its limit are let through.
-func (w *world) hurry() {
-	for w.goesOn(time.Hour, 3*time.Hour) {
-		through := map[time.Time]int{}
-		for range 5 * hastyLimit {
-			began := w.env.Now()
-			status, answer := w.hasty.try(request{mode: commerce.Live, method: http.MethodGet, path: "/v1/health"})
-			minute := began.Truncate(time.Minute)
-			inside := began.Sub(minute) > time.Second && w.env.Now().Before(minute.Add(59*time.Second))
-			if w.skewed > 0 { // minutes are not the same for all processes
-				clear(through)
-			} else if status == http.StatusOK && inside {
-				if through[minute]++; through[minute] > hastyLimit {
-					w.broke("%d calls of %s in a minute were let through: %s", through[minute], w.hasty.id, answer)
-				}
-			}
-			w.sleep(w.between(0, 2*time.Second))
-		}
-	}
-}

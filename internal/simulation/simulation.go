@@ -116,6 +116,7 @@ func (w *world) play() {
 	w.trouble(suspensions, w.operate)
 	w.trouble(endpoints, w.sicken)
 	w.trouble(rotations, w.rotate)
+	w.trouble(keyChanges, w.changeKeys)
 	w.trouble(staffWork, w.attend)
 	w.trouble(forgeries, w.intrude)
 	w.trouble(haste, w.hurry)

@@ -208,8 +208,8 @@ func (s *story) pay() bool {
 	return s.advance("confirm", "processed")
 }
 
-// rush has the order confirmed and cancelled by two who do not know of each other, while a courier
-// is looked for.
+// rush has the order confirmed and cancelled by two systems that do not know of each other, while a
+// courier is looked for.
 func (s *story) rush() {
 	confirmed := make(chan struct{})
 	s.mayTake()
@@ -218,6 +218,9 @@ func (s *story) rush() {
 			status, answer := s.p.call(request{mode: s.mode, method: http.MethodPost, path: "/v1/orders/" + s.id + "/confirm", about: s.name, repeated: true})
 			if status != http.StatusOK && (status != http.StatusConflict || !strings.Contains(answer, "wrong_status")) {
 				s.broke("confirm was answered %d %s", status, answer)
+			}
+			if status == http.StatusOK {
+				s.knows("processed")
 			}
 		})
 		close(confirmed)

@@ -14,6 +14,7 @@ const (
 	upgrades    = "upgrades"    // of processes, one after another
 	callbacks   = "callbacks"   // that come twice, late and out of order
 	rotations   = "rotations"   // of the secrets of endpoints
+	keyChanges  = "keys"        // of partners, which are replaced and revoked
 	endpoints   = "endpoints"   // of partners that hang, or answer 500 or 410
 	claims      = "claims"      // of jobs that fail
 	providers   = "providers"   // that are away, late, or whose answers get lost
@@ -27,7 +28,7 @@ const (
 )
 
 // Troubles are all kinds.
-var Troubles = []string{kills, stops, clocks, outages, full, upgrades, saves, claims, callbacks, endpoints, rotations, providers, tags, suspensions, forgeries, mistakesBy, haste, restocks, staffWork}
+var Troubles = []string{kills, stops, clocks, outages, full, upgrades, saves, claims, callbacks, endpoints, rotations, keyChanges, providers, tags, suspensions, forgeries, mistakesBy, haste, restocks, staffWork}
 
 // troubled reports whether there is this kind of trouble.
 func (w *world) troubled(kind string) bool { return !slices.Contains(w.Without, kind) }
