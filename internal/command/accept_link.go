@@ -18,7 +18,7 @@ func (c AcceptLink) Needs() commerce.Needs {
 	if id == "" {
 		id = c.First.ID
 	}
-	return commerce.Needs{Lock: true, Users: []string{id}, SignInLinks: []string{c.UserID}, Sessions: c.Sessions}
+	return commerce.Needs{Users: []string{id}, SignInLinks: []string{c.UserID}, Sessions: c.Sessions}
 }
 
 // Decide uses the link, which works once.

@@ -28,8 +28,8 @@ func (c AskCourier) Decide(rows *commerce.Rows, now commerce.Millis) (Asked, com
 		return Asked{}, commerce.Changes{}, err
 	}
 	d := oc.delivery
-	job, there := rows.Jobs.Get(c.Job.Key())
-	if !there || !job.SameLease(c.Job) || oc.order.Stopped() || d.State != commerce.DeliveryDispatching || d.Attempt != c.Attempt {
+	job, _ := rows.Jobs.Get(c.Job.Key())
+	if !job.SameLease(c.Job) || oc.order.Stopped() || d.State != commerce.DeliveryDispatching || d.Attempt != c.Attempt {
 		return Asked{}, commerce.Changes{}, nil
 	}
 	if d.Provider != c.Provider {

@@ -13,7 +13,7 @@ type ChangeMember struct {
 
 // Needs names both members and the sessions.
 func (c ChangeMember) Needs() commerce.Needs {
-	return commerce.Needs{Lock: true, Members: membersOf(c.By, c.MemberID), Sessions: c.Sessions}
+	return commerce.Needs{Members: membersOf(c.By, c.MemberID), Sessions: c.Sessions}
 }
 
 // Decide changes.

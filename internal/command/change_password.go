@@ -11,7 +11,7 @@ type ChangePassword struct {
 
 // Needs names the user and the sessions.
 func (c ChangePassword) Needs() commerce.Needs {
-	return commerce.Needs{Lock: true, Users: []string{c.UserID}, Sessions: c.Sessions}
+	return commerce.Needs{Users: []string{c.UserID}, Sessions: c.Sessions}
 }
 
 // Decide changes the password.

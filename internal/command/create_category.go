@@ -10,7 +10,7 @@ type CreateCategory struct {
 
 // Needs names the category.
 func (c CreateCategory) Needs() commerce.Needs {
-	return commerce.Needs{Lock: true, Categories: []string{c.ID}}
+	return commerce.Needs{Categories: []string{c.ID}}
 }
 
 // Access implements commit.Keyed. Staff are checked by the front.

@@ -9,7 +9,7 @@ type CreateStore struct {
 
 // Needs names the store and the next number of a store.
 func (c CreateStore) Needs() commerce.Needs {
-	return commerce.Needs{Lock: true, NextStoreNo: true, Stores: []string{c.Store.ID}}
+	return commerce.Needs{NextStoreNo: true, Stores: []string{c.Store.ID}}
 }
 
 // Access implements commit.Keyed: staff are checked by their front.

@@ -25,7 +25,7 @@ func (c EndHold) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded, com
 		return Recorded{Job: c.Job}, commerce.Changes{}, err
 	}
 	if err := oc.record(c.RecordJob); err != nil {
-		return Recorded{Job: oc.job}, commerce.Changes{}, err
+		return Recorded{}, commerce.Changes{}, err
 	}
 	oc.endHold()
 	return oc.recorded(commerce.Undecided)

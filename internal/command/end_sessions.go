@@ -7,7 +7,7 @@ type EndSessions struct{ Sessions []string }
 
 // Needs names the sessions.
 func (c EndSessions) Needs() commerce.Needs {
-	return commerce.Needs{Lock: true, Sessions: c.Sessions}
+	return commerce.Needs{Sessions: c.Sessions}
 }
 
 // Decide ends them. One that has ended is no error.

@@ -11,7 +11,7 @@ type EnterPortal struct {
 
 // Needs names the member, both sessions and the link.
 func (c EnterPortal) Needs() commerce.Needs {
-	n := commerce.Needs{Lock: true, Members: []string{c.Session.UserID}, Sessions: []string{c.Session.ID}, SignInLinks: []string{c.Session.UserID}}
+	n := commerce.Needs{Members: []string{c.Session.UserID}, Sessions: []string{c.Session.ID}, SignInLinks: []string{c.Session.UserID}}
 	if c.Old != "" {
 		n.Sessions = append(n.Sessions, c.Old)
 	}

@@ -27,10 +27,10 @@ func (c GiveUpJob) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded, c
 	}
 	oc, err := c.begin(*c.Facts, rows, now)
 	if err != nil {
-		return Recorded{Job: c.Job}, commerce.Changes{}, err
+		return Recorded{}, commerce.Changes{}, err
 	}
 	if err := oc.record(c.RecordJob); err != nil {
-		return Recorded{Job: oc.job}, commerce.Changes{}, err
+		return Recorded{}, commerce.Changes{}, err
 	}
 	return oc.recorded(commerce.Undecided)
 }

@@ -16,7 +16,7 @@ type GrantRights struct {
 
 // Needs names the user, the giver and the owners.
 func (c GrantRights) Needs() commerce.Needs {
-	return commerce.Needs{Lock: true, Users: c.Given.users(c.UserID)}
+	return commerce.Needs{Users: c.Given.users(c.UserID)}
 }
 
 // Decide grants. Refusals: 403 for a giver without the right, 409 for the last owner and for a

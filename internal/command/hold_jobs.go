@@ -16,7 +16,7 @@ func (c HoldJobs) Needs() commerce.Needs { return commerce.Needs{Jobs: c.Jobs} }
 func (c HoldJobs) Decide(rows *commerce.Rows, _ commerce.Millis) (int, commerce.Changes, error) {
 	changes := commerce.Changes{}
 	for _, key := range c.Jobs {
-		if job, ok := rows.Jobs.Get(key); ok && job.State == commerce.JobWaiting && job.Kind.ActsOutside() {
+		if job, _ := rows.Jobs.Get(key); job.State == commerce.JobWaiting && job.Kind.ActsOutside() {
 			job.State = commerce.JobHeld
 			changes.Jobs = append(changes.Jobs, job.LeasedTo("", 0))
 		}

@@ -12,7 +12,7 @@ type InviteMember struct {
 
 // Needs names the partner, the member with its link, and the member that invites.
 func (c InviteMember) Needs() commerce.Needs {
-	return commerce.Needs{Lock: true, Partners: []string{c.Member.PartnerID}, Members: membersOf(c.By, c.Member.ID), SignInLinks: []string{c.Member.ID}}
+	return commerce.Needs{Partners: []string{c.Member.PartnerID}, Members: membersOf(c.By, c.Member.ID), SignInLinks: []string{c.Member.ID}}
 }
 
 // Decide invites. An invitation by a member reaches the address by a mail, so that no other person

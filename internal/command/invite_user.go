@@ -12,7 +12,7 @@ type InviteUser struct {
 
 // Needs names the new user with its link, the giver, and the link of the first owner.
 func (c InviteUser) Needs() commerce.Needs {
-	return commerce.Needs{Lock: true, Users: c.Given.users(c.User.ID), SignInLinks: []string{c.User.ID, ""}}
+	return commerce.Needs{Users: c.Given.users(c.User.ID), SignInLinks: []string{c.User.ID, ""}}
 }
 
 // Decide makes the user. Once there is one, the link for the first owner has ended.
@@ -23,7 +23,7 @@ func (c InviteUser) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.U
 	u := c.User
 	u.CreatedOn, u.UpdatedOn, u.RightsOn = now, now, now
 	changes := commerce.Changes{Users: []commerce.User{u}, SignInLinks: []commerce.SignInLink{{UserID: u.ID, Hash: c.LinkHash, ExpiresOn: c.ExpiresOn}}}
-	if first, ok := rows.SignInLinks.Get(""); ok && first.Hash != (commerce.KeyHash{}) {
+	if first, _ := rows.SignInLinks.Get(""); first.Hash != (commerce.KeyHash{}) {
 		first.Hash = commerce.KeyHash{}
 		changes.SignInLinks = append(changes.SignInLinks, first)
 	}

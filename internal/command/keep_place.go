@@ -14,7 +14,7 @@ func (c KeepPlace) Needs() commerce.Needs {
 // one address at once have found the same.
 func (c KeepPlace) Decide(rows *commerce.Rows, now commerce.Millis) (bool, commerce.Changes, error) {
 	c.Place.FoundOn = now
-	if kept, ok := rows.Places.Get(c.Place.Address); ok && !kept.Outdated(now) {
+	if kept, _ := rows.Places.Get(c.Place.Address); !kept.Outdated(now) {
 		kept.FoundOn = now
 		if kept == c.Place {
 			return false, commerce.Changes{}, nil

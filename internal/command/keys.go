@@ -48,7 +48,7 @@ func (r KeyRing) hold(rows *commerce.Rows, now commerce.Millis) (*heldKeys, erro
 	}
 	h := &heldKeys{rows: rows, now: now, partner: p}
 	for _, id := range r.IDs {
-		if k, ok := rows.APIKeys.Get(id); ok && k.PartnerID == p.ID {
+		if k, _ := rows.APIKeys.Get(id); k.PartnerID == p.ID {
 			h.keys = append(h.keys, k)
 		}
 	}
@@ -65,8 +65,8 @@ func actingKey(rows *commerce.Rows, p commerce.Partner, by commerce.Actor, now c
 	if by.Key == nil {
 		return nil, p, nil
 	}
-	k, ok := rows.APIKeys.Get(by.Key.ID)
-	if !ok || k.PartnerID != p.ID || k.State(now) != commerce.KeyActive {
+	k, _ := rows.APIKeys.Get(by.Key.ID)
+	if k.PartnerID != p.ID || k.State(now) != commerce.KeyActive {
 		return nil, p, &commerce.Error{Kind: commerce.KindForbidden, Code: "scope_missing", Message: "This key no longer works"}
 	}
 	return &k, p.Under(&k), nil

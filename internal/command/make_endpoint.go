@@ -2,6 +2,7 @@ package command
 
 import (
 	"slices"
+	"strings"
 
 	"purveyor/internal/commerce"
 )
@@ -95,7 +96,7 @@ func mayRoute(rows *commerce.Rows, p commerce.Partner, by commerce.Actor, r comm
 		return err
 	}
 	scopes := []commerce.Scope{commerce.ReadOrders}
-	if slices.ContainsFunc(r.Events, func(text string) bool { return len(text) > 8 && text[:8] == "product." }) {
+	if slices.ContainsFunc(r.Events, func(text string) bool { return strings.HasPrefix(text, "product.") }) {
 		scopes = append(scopes, commerce.ReadProducts)
 	}
 	return granted.MayGrant(acting, r.Mode, scopes, r.StoreIDs)

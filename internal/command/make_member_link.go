@@ -12,7 +12,7 @@ type MakeMemberLink struct {
 
 // Needs names the member and the link.
 func (c MakeMemberLink) Needs() commerce.Needs {
-	return commerce.Needs{Lock: true, Members: []string{c.MemberID}, SignInLinks: []string{c.MemberID}}
+	return commerce.Needs{Members: []string{c.MemberID}, SignInLinks: []string{c.MemberID}}
 }
 
 // Decide stores the link, unless the member was removed meanwhile (404).

@@ -16,7 +16,7 @@ func adminOf(rows *commerce.Rows, by, partnerID string) error {
 	if by == "" {
 		return nil
 	}
-	if m, there := rows.Members.Get(by); !there || m.PartnerID != partnerID || m.Role != commerce.MemberAdmin {
+	if m, _ := rows.Members.Get(by); m.PartnerID != partnerID || m.Role != commerce.MemberAdmin {
 		return &commerce.Error{Kind: commerce.KindForbidden, Code: "permission_missing", Message: "Only an admin of the partner may do this"}
 	}
 	return nil
@@ -28,9 +28,9 @@ func otherMember(rows *commerce.Rows, by, partnerID, id string) (commerce.Member
 	if err := adminOf(rows, by, partnerID); err != nil {
 		return commerce.Member{}, err
 	}
-	m, there := rows.Members.Get(id)
+	m, _ := rows.Members.Get(id)
 	switch {
-	case !there || m.PartnerID != partnerID:
+	case m.PartnerID != partnerID:
 		return m, commerce.NotFound("member")
 	case by == id:
 		return m, commerce.Conflict("own_member", "Another admin has to do this to your own membership")

@@ -10,7 +10,7 @@ type OfferFirstOwner struct {
 
 // Needs names the link.
 func (c OfferFirstOwner) Needs() commerce.Needs {
-	return commerce.Needs{Lock: true, SignInLinks: []string{""}}
+	return commerce.Needs{SignInLinks: []string{""}}
 }
 
 // Decide stores the link.

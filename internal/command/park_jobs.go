@@ -34,7 +34,7 @@ func (c ParkJobs) Decide(rows *commerce.Rows, _ commerce.Millis) (parked int, ch
 func stillLeased(rows *commerce.Rows, jobs []commerce.Job) (list []commerce.Job) {
 	seen := make(map[commerce.JobKey]bool, len(jobs))
 	for _, j := range jobs {
-		if job, ok := rows.Jobs.Get(j.Key()); ok && job.SameLease(j) && !seen[j.Key()] {
+		if job, _ := rows.Jobs.Get(j.Key()); job.SameLease(j) && !seen[j.Key()] {
 			list = append(list, job)
 			seen[j.Key()] = true
 		}

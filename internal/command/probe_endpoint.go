@@ -33,8 +33,8 @@ func (c ProbeEndpoint) Decide(rows *commerce.Rows, now commerce.Millis) (*commer
 		return nil, commerce.Changes{Endpoints: changed(endpoint, endpoint.Healed()),
 			NewJobs: []commerce.Job{releaseParked(c.Owner, now)}}, nil
 	}
-	job, ok := rows.Jobs.Get(*c.Parked)
-	if !ok || job.State != commerce.JobParked || job.Leased(now) {
+	job, _ := rows.Jobs.Get(*c.Parked)
+	if job.State != commerce.JobParked || job.Leased(now) {
 		return nil, commerce.Changes{}, nil
 	}
 	job = job.LeasedTo(c.Worker, c.Until)

@@ -44,10 +44,7 @@ func (c RaiseAlarms) Decide(rows *commerce.Rows, now commerce.Millis) (raised in
 		return true
 	}
 	for _, owner := range c.Endpoints {
-		if _, known := rows.Endpoints.Get(owner); !known { // it was deleted meanwhile
-			continue
-		}
-		e := endpointOf(rows, owner)
+		e := endpointOf(rows, owner) // one that was deleted meanwhile has nothing to tell
 		if a := e.NextAlarm(now); tell(a, owner) {
 			changes.Endpoints = append(changes.Endpoints, e.Told(a))
 		}

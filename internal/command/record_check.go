@@ -31,8 +31,8 @@ func (c RecordCheck) Needs() commerce.Needs {
 
 // Decide ends the job if the delivery is over.
 func (c RecordCheck) Decide(rows *commerce.Rows, now commerce.Millis) (Tracked, commerce.Changes, error) {
-	job, there := rows.Jobs.Get(c.Job.Key())
-	if !there || !job.SameLease(c.Job) {
+	job, _ := rows.Jobs.Get(c.Job.Key())
+	if !job.SameLease(c.Job) {
 		return Tracked{}, commerce.Changes{}, nil // the lease of this try has ended
 	}
 	oc, err := c.Record.Facts.begin(rows, now, commerce.SystemActor(""), theDelivery)

@@ -67,7 +67,7 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now commerce.Millis) (Record
 	}
 	oc, err := c.begin(c.Facts, rows, now, theDelivery)
 	if err != nil {
-		return Recorded{Job: c.Job}, commerce.Changes{}, err
+		return Recorded{}, commerce.Changes{}, err
 	}
 	order, delivery := oc.order, *oc.delivery
 	oc.by.TraceID = delivery.TraceID
@@ -81,7 +81,7 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now commerce.Millis) (Record
 		c.Failed = nil // a callback was faster, or the order is over
 	}
 	if err := oc.record(c.RecordJob); err != nil {
-		return Recorded{Job: oc.job}, commerce.Changes{}, err
+		return Recorded{}, commerce.Changes{}, err
 	}
 	if wanted && !c.isGivenUp() {
 		oc.raiseOutOfRadius(c.Reach)

@@ -21,7 +21,7 @@ func (oc *orderChange) cancelDelivery(awaited bool) {
 		return
 	case d.State == commerce.DeliveryOver && !d.Unsure():
 		return
-	case d.State == commerce.DeliveryDispatching && d.Provider == "": // no provider was asked, and none will be
+	case d.Provider == "": // no provider was asked, and none will be
 		d.State = commerce.DeliveryOver
 	default:
 		oc.enqueue(commerce.JobCancelDelivery, oc.order.ID, awaited)
@@ -66,7 +66,7 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now commerce.Millis
 	d := oc.delivery
 	oc.by.TraceID = d.TraceID
 	if err := oc.record(c.RecordJob); err != nil {
-		return Recorded{Job: oc.job}, commerce.Changes{}, err
+		return Recorded{}, commerce.Changes{}, err
 	}
 	oc.recordCredentials(c.Failed, CourierRefusesUs)
 	switch {

@@ -39,16 +39,16 @@ func (c RecordJob) Needs() commerce.Needs {
 // Decide returns the job as it goes on. If the lease of the attempt has ended, the job may
 // be gone or leased again, and a failure changes nothing.
 func (c RecordJob) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Job, commerce.Changes, error) {
-	job, there := rows.Jobs.Get(c.Job.Key())
+	job, _ := rows.Jobs.Get(c.Job.Key())
 	switch {
-	case c.isGivenUp() && (!there || job.State != commerce.JobDead && job.State != commerce.JobHeld):
+	case c.isGivenUp() && job.State != commerce.JobDead && job.State != commerce.JobHeld:
 		return c.Job, commerce.Changes{}, commerce.Conflict("job_not_dead", "the job is neither dead nor held; no other job can be given up")
 	case c.isGivenUp():
 		job = job.GivenUp(c.GivenUpBy.Name(), c.Failed.Error(), now)
 		return job, commerce.Changes{Jobs: []commerce.Job{job}}, nil
 	case c.Failed == nil:
 		return c.Job, commerce.Changes{DoneJobs: []commerce.JobKey{c.Job.Key()}}, nil
-	case !there || !job.SameLease(c.Job):
+	case !job.SameLease(c.Job):
 		return c.Job, commerce.Changes{}, nil
 	}
 	job = job.Failed(c.Failed, c.Delays, now, c.Jitter).LeasedTo("", 0)
@@ -75,7 +75,7 @@ func (c RecordJob) begin(f OrderFacts, rows *commerce.Rows, now commerce.Millis,
 // operator gave up the job. It must come before other changes.
 func (oc *orderChange) record(c RecordJob) (err error) {
 	oc.job, oc.changes, err = c.Decide(oc.rows, oc.now)
-	if err == nil && c.isGivenUp() {
+	if c.isGivenUp() {
 		oc.addNote("job_given_up", commerce.CleanText(fmt.Sprintf("%s gave up %s: %s", c.GivenUpBy.Name(), c.Job.Kind, c.Failed), commerce.MaxNote))
 	}
 	return err

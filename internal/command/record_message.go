@@ -42,7 +42,7 @@ func (c RecordMessage) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 		message.CreatedOn = now
 		changes.Outbox = []commerce.UnsentMessage{message}
 	}
-	failed := len(changes.Jobs) > 0 && job.Over()
+	failed := job.Over()
 	if !c.isAboutOrder() || !c.limited() && c.NotSent == "" && !failed {
 		return job, changes, err
 	}

@@ -28,9 +28,8 @@ func (c RecordPaymentSession) Decide(rows *commerce.Rows, now commerce.Millis) (
 	if oc == nil {
 		return Recorded{Job: c.Job}, commerce.Changes{}, err
 	}
-	oc.by.TraceID = oc.payment.TraceID
 	if err := oc.record(c.RecordJob); err != nil {
-		return Recorded{Job: oc.job}, commerce.Changes{}, err
+		return Recorded{}, commerce.Changes{}, err
 	}
 	if c.Failed != nil && !oc.job.Over() {
 		return oc.recorded(commerce.Undecided)

@@ -47,12 +47,12 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded
 	}
 	made := c.Refused == "" && c.Failed == nil
 	// A try that stalled may have made the refund although an operator gave it up meanwhile.
-	late := made && refund.State == commerce.RefundGivenUp
+	late := refund.State == commerce.RefundGivenUp
 	if made && (late || refund.State == commerce.RefundPending) && !oc.payment.Has(refund.AmountCents) {
 		c.Failed = tooEarly()
 	}
 	if err := oc.record(c.RecordJob); err != nil {
-		return Recorded{Job: oc.job}, commerce.Changes{}, err
+		return Recorded{}, commerce.Changes{}, err
 	}
 	if c.Refused != commerce.ProcessorRefusesUs {
 		oc.recordCredentials(c.Failed, commerce.ProcessorRefusesUs)

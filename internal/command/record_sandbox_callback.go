@@ -15,7 +15,7 @@ func (c RecordSandboxCallback) Needs() commerce.Needs {
 // Decide deletes the callback if it has arrived.
 func (c RecordSandboxCallback) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Job, commerce.Changes, error) {
 	job, changes, err := c.RecordJob.Decide(rows, now)
-	if err == nil && c.Failed == nil {
+	if c.Failed == nil {
 		changes.GoneSandbox = []string{c.Job.Subject}
 	}
 	return job, changes, err

@@ -24,8 +24,8 @@ func (c RecordSandboxStep) Needs() commerce.Needs {
 // Decide stores nothing if the object was changed meanwhile. The step is then due
 // again.
 func (c RecordSandboxStep) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Job, commerce.Changes, error) {
-	job, there := rows.Jobs.Get(c.Job.Key())
-	if !there || !job.SameLease(c.Job) {
+	job, _ := rows.Jobs.Get(c.Job.Key())
+	if !job.SameLease(c.Job) {
 		return c.Job, commerce.Changes{}, nil // the lease of this try has ended
 	}
 	if c.Failed != nil {

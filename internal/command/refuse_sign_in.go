@@ -7,7 +7,7 @@ type RefuseSignIn struct{ Tries []commerce.SignInTry }
 
 // Needs names the counts.
 func (c RefuseSignIn) Needs() commerce.Needs {
-	return commerce.Needs{Lock: true, SignInCounts: triesOf(c.Tries)}
+	return commerce.Needs{SignInCounts: triesOf(c.Tries)}
 }
 
 // Decide counts. A count that is older than its window begins again. After too many failures, it

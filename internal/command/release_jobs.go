@@ -12,7 +12,7 @@ func (c ReleaseJobs) Needs() commerce.Needs { return commerce.Needs{Jobs: c.Jobs
 func (c ReleaseJobs) Decide(rows *commerce.Rows, _ commerce.Millis) (int, commerce.Changes, error) {
 	changes := commerce.Changes{}
 	for _, key := range c.Jobs {
-		if job, ok := rows.Jobs.Get(key); ok && job.State == commerce.JobHeld {
+		if job, _ := rows.Jobs.Get(key); job.State == commerce.JobHeld {
 			job.State = commerce.JobWaiting
 			changes.Jobs = append(changes.Jobs, job)
 		}

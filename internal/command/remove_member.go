@@ -12,7 +12,7 @@ type RemoveMember struct {
 
 // Needs names both members, and the sessions and the link of the one that is removed.
 func (c RemoveMember) Needs() commerce.Needs {
-	return commerce.Needs{Lock: true, Members: membersOf(c.By, c.MemberID), Sessions: c.Sessions, SignInLinks: []string{c.MemberID}}
+	return commerce.Needs{Members: membersOf(c.By, c.MemberID), Sessions: c.Sessions, SignInLinks: []string{c.MemberID}}
 }
 
 // Decide removes.

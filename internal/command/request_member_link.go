@@ -11,7 +11,7 @@ type RequestMemberLink struct {
 
 // Needs names the member and the counts.
 func (c RequestMemberLink) Needs() commerce.Needs {
-	return commerce.Needs{Lock: true, Members: []string{c.Member.ID}, SignInCounts: triesOf(c.Tries)}
+	return commerce.Needs{Members: []string{c.Member.ID}, SignInCounts: triesOf(c.Tries)}
 }
 
 // Decide counts, and makes the job that sends the mail. It returns a commerce.TooManyTries after

@@ -22,8 +22,8 @@ func (c ResendEvents) Access(*commerce.Rows) error { return nil }
 
 // Decide adds a job for each event and endpoint, and returns how many events are sent.
 func (c ResendEvents) Decide(rows *commerce.Rows, now commerce.Millis) (sent int, changes commerce.Changes, _ error) {
-	p, ok := rows.Partners.Get(c.PartnerID)
-	if !ok || c.Only != "" || len(p.Owners()) == 0 {
+	p, _ := rows.Partners.Get(c.PartnerID)
+	if c.Only != "" || len(p.Owners()) == 0 {
 		target := c.Only
 		if target == "" {
 			target = c.PartnerID

@@ -15,7 +15,7 @@ type ResetUser struct {
 
 // Needs names the user with link and sessions, and the giver.
 func (c ResetUser) Needs() commerce.Needs {
-	return commerce.Needs{Lock: true, Users: c.Given.users(c.UserID), SignInLinks: []string{c.UserID}, Sessions: c.Sessions}
+	return commerce.Needs{Users: c.Given.users(c.UserID), SignInLinks: []string{c.UserID}, Sessions: c.Sessions}
 }
 
 // Decide resets. The old password holds until the link is used.

@@ -7,7 +7,7 @@ type SeeSession struct{ ID string }
 
 // Needs names the session.
 func (c SeeSession) Needs() commerce.Needs {
-	return commerce.Needs{Lock: true, Sessions: []string{c.ID}}
+	return commerce.Needs{Sessions: []string{c.ID}}
 }
 
 // Decide records. A session that has ended stays away.

@@ -11,7 +11,7 @@ type SetPreferences struct {
 
 // Needs names the user.
 func (c SetPreferences) Needs() commerce.Needs {
-	return commerce.Needs{Lock: true, Users: []string{c.UserID}}
+	return commerce.Needs{Users: []string{c.UserID}}
 }
 
 // Decide sets them.

@@ -12,7 +12,7 @@ type SetSecondFactor struct {
 
 // Needs names the user.
 func (c SetSecondFactor) Needs() commerce.Needs {
-	return commerce.Needs{Lock: true, Users: []string{c.UserID}}
+	return commerce.Needs{Users: []string{c.UserID}}
 }
 
 // Decide sets the factor.

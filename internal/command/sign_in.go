@@ -25,7 +25,7 @@ type SignIn struct {
 
 // Needs names the user, both sessions, the link and the counts.
 func (c SignIn) Needs() commerce.Needs {
-	n := commerce.Needs{Lock: true, Users: []string{c.UserID}, Sessions: []string{c.Session.ID}, SignInCounts: triesOf(c.Tries)}
+	n := commerce.Needs{Users: []string{c.UserID}, Sessions: []string{c.Session.ID}, SignInCounts: triesOf(c.Tries)}
 	if c.Old != "" {
 		n.Sessions = append(n.Sessions, c.Old)
 	}
@@ -75,7 +75,7 @@ func (c SignIn) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Sessi
 		changes.EndedSessions = []string{c.Old}
 	}
 	if c.Forget {
-		if count, ok := rows.SignInCounts.Get(c.Tries[0].ID); ok && count.Failures > 0 {
+		if count, _ := rows.SignInCounts.Get(c.Tries[0].ID); count.Failures > 0 {
 			count.Failures = 0
 			changes.SignInCounts = []commerce.SignInCount{count}
 		}

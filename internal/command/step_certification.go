@@ -21,8 +21,8 @@ func (c StepCertification) Needs() commerce.Needs {
 // Decide returns the job as it goes on: it ends with its run. If the run has changed meanwhile, the step is
 // taken again at once. A job whose lease has ended belongs to another worker.
 func (c StepCertification) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Job, commerce.Changes, error) {
-	job, there := rows.Jobs.Get(c.Job.Key())
-	if !there || !job.SameLease(c.Job) {
+	job, _ := rows.Jobs.Get(c.Job.Key())
+	if !job.SameLease(c.Job) {
 		return c.Job, commerce.Changes{}, nil
 	}
 	kept, changes := keepCertification(rows, c.Certification, now)

@@ -12,7 +12,7 @@ type SuspendUser struct {
 
 // Needs names the user with the sessions, the giver and the owners.
 func (c SuspendUser) Needs() commerce.Needs {
-	return commerce.Needs{Lock: true, Users: c.Given.users(c.UserID), Sessions: c.Sessions}
+	return commerce.Needs{Users: c.Given.users(c.UserID), Sessions: c.Sessions}
 }
 
 // Decide suspends. Refusals as those of GrantRights.

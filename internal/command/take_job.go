@@ -25,7 +25,7 @@ func (c TakeJob) Needs() commerce.Needs { return commerce.Needs{Jobs: []commerce
 // only one of them gets the job, however the clocks of the callers differ.
 func (c TakeJob) Decide(rows *commerce.Rows, now commerce.Millis) (TakenJob, commerce.Changes, error) {
 	job, there := rows.Jobs.Get(c.Job)
-	if there && (job.State == commerce.JobGivenUp || job.State == commerce.JobHeld) { // another attempt could move money again
+	if job.State == commerce.JobGivenUp || job.State == commerce.JobHeld { // another attempt could move money again
 		return TakenJob{Job: job}, commerce.Changes{}, nil
 	}
 	if !there || job.Leased(now) {
