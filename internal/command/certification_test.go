@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -40,8 +41,8 @@ func TestOneRunAtATime(t *testing.T) {
 		if c.code != "" {
 			continue
 		}
-		if row.RunID != "run_2" || !row.Running || row.Version != 1 || row.CertifiedOn != c.stored.CertifiedOn || len(changes.Certified) != 1 || len(changes.NewJobs) != 1 ||
-			changes.NewJobs[0].Subject != "run_2" || changes.NewJobs[0].Mode != commerce.Test || changes.NewJobs[0].RunAt != now {
+		if row.RunID != "run_2" || !row.Running || row.Version != 1 || row.CertifiedOn != c.stored.CertifiedOn || len(changes.Certified) != 1 ||
+			!slices.Equal(changes.NewJobs, []commerce.Job{{Kind: commerce.JobCertify, Mode: commerce.Test, Owner: "ptn_1", PartnerID: "ptn_1", Subject: "run_2", RunAt: now}}) {
 			t.Errorf("%+v: %+v, %+v", c.stored, row, changes)
 		}
 	}
@@ -85,7 +86,7 @@ func TestStepsOfARun(t *testing.T) {
 		if c.kept && (changes.Certified[0].Version != 5 || changes.Certified[0].Run != "after") {
 			t.Errorf("%s: %+v", c.name, changes.Certified[0])
 		}
-		if c.runAt != 0 && (changes.Jobs[0].RunAt != c.runAt || changes.Jobs[0].LeasedBy != "" || changes.Jobs[0].Tries != 0) {
+		if c.runAt != 0 && (changes.Jobs[0].RunAt != c.runAt || changes.Jobs[0].LeasedBy != "" || changes.Jobs[0].LeasedUntil != 0 || changes.Jobs[0].Tries != 0) {
 			t.Errorf("%s: %+v", c.name, changes.Jobs[0])
 		}
 	}

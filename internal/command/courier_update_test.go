@@ -35,6 +35,10 @@ func TestCourierUpdates(t *testing.T) {
 		{"a phone alone", CourierUpdate{Imminent: true, Courier: commerce.Courier{Phone: "+2"}}, func(d *commerce.Delivery) { d.Courier.Phone = "+2" }, 1},
 		{"another vehicle and picture", CourierUpdate{Imminent: true, Courier: commerce.Courier{Vehicle: "van", ImageURL: "https://u.example/b.png"}},
 			func(d *commerce.Delivery) { d.Courier.Vehicle, d.Courier.ImageURL = "van", "https://u.example/b.png" }, 1},
+		{"a name, seen with the newest", CourierUpdate{SeenOn: now - 1000, Imminent: true, Courier: commerce.Courier{Name: "Bob"}}, func(d *commerce.Delivery) { d.Courier.Name = "Bob" }, 1},
+		{"a name, seen ahead of time", CourierUpdate{SeenOn: now + 9, Imminent: true, Courier: commerce.Courier{Name: "Bob"}}, func(d *commerce.Delivery) { d.Courier.Name = "Bob" }, 1},
+		{"another page", CourierUpdate{Imminent: true, TrackingURL: "https://u.example/2"}, func(d *commerce.Delivery) { d.TrackingURL = "https://u.example/2" }, 0},
+		{"another time of pick-up", CourierUpdate{Imminent: true, PickupETA: now + 9}, func(d *commerce.Delivery) { d.PickupETA = now + 9 }, 1},
 		{"another time of arrival", CourierUpdate{Imminent: true, DropoffETA: now + 9}, func(d *commerce.Delivery) { d.DropoffETA = now + 9 }, 1},
 		{"not imminent any more", CourierUpdate{}, func(d *commerce.Delivery) { d.Imminent = false }, 1},
 		{"another status, and no more", CourierUpdate{Imminent: true, Status: commerce.CourierEnRoute}, func(d *commerce.Delivery) { d.Status = commerce.CourierEnRoute }, 1},
@@ -49,7 +53,8 @@ func TestCourierUpdates(t *testing.T) {
 		want := d
 		c.want(&want)
 		if err != nil || !reflect.DeepEqual(got.Delivery.Courier, want.Courier) || got.Delivery.PickupETA != want.PickupETA ||
-			got.Delivery.DropoffETA != want.DropoffETA || got.Delivery.Imminent != want.Imminent || got.Delivery.Status != want.Status {
+			got.Delivery.DropoffETA != want.DropoffETA || got.Delivery.Imminent != want.Imminent || got.Delivery.Status != want.Status ||
+			got.Delivery.TrackingURL != want.TrackingURL || want.TrackingURL != "" && got.Order.CourierTrackingURL != want.TrackingURL || got.Delivery.SeenOn > now {
 			t.Errorf("%s: %v\n%+v, want\n%+v", c.name, err, got.Delivery, want)
 		}
 		if got := got.Delivery.Changes - d.Changes; got != c.changes {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -174,6 +175,25 @@ var updateCases = []updateCase{
 		update: CourierUpdate{Status: commerce.CourierReturned}, raised: "goods_returning"},
 	{change: change{"delivered all the same", commerce.Cancelled, in(commerce.CourierEnRoute),
 		"order cancelled, delivery 1 over delivered u, delivery.status_changed, POST delivery.delivered"}, update: CourierUpdate{Status: commerce.CourierDone}},
+	{change: change{"delivered all the same, beyond the radius", commerce.Cancelled, in(commerce.CourierEnRoute),
+		"order cancelled, resolved out_of_radius, delivery 1 over delivered u, delivery.status_changed, POST delivery.delivered"},
+		update: CourierUpdate{Status: commerce.CourierDone}, raised: "out_of_radius"},
+	{change: change{"picked up all the same", commerce.Cancelled, in(commerce.CourierAssigned),
+		"order cancelled, delivery 1 active pickup_complete u, delivery.status_changed, delivery.courier_update, POST delivery.courier_update"},
+		update: CourierUpdate{Status: commerce.CourierLoaded}},
+	{change: change{"over, and another name", commerce.Delivered, in(commerce.CourierDone, over), "delivery 1 over delivered u"},
+		update: CourierUpdate{Status: commerce.CourierDone, Courier: commerce.Courier{Name: "Bob"}}},
+	{change: change{"moved, just when the next update is due", commerce.Shipped, in(commerce.CourierAssigned, func(d *commerce.Delivery) { d.ToldOn = now.Add(-commerce.CourierUpdateEvery) }),
+		"order shipped, delivery 1 active pickup u, delivery.courier_update, POST delivery.courier_update"},
+		update: CourierUpdate{Status: commerce.CourierAssigned, Imminent: true}},
+	{change: change{"the one before has the goods, which is known", commerce.Shipped, in(commerce.CourierAssigned, secondOne), ""},
+		update: CourierUpdate{Status: commerce.CourierLoaded}, raised: "two_couriers"},
+	{change: change{"the one before has the goods of a cancelled order", commerce.Cancelled, in(commerce.CourierAssigned, secondOne), ""},
+		update: CourierUpdate{Status: commerce.CourierLoaded}},
+	{change: change{"of an attempt that is not begun", commerce.Shipped, in(commerce.CourierAssigned), ""}, update: CourierUpdate{Status: commerce.CourierLoaded}, attempt: 2},
+	{change: change{"another delivery of the provider has the goods", commerce.Shipped, in(commerce.CourierAssigned), ""}, update: CourierUpdate{ID: "d2", Status: commerce.CourierLoaded}},
+	{change: change{"the last one cancels, which is replaced", commerce.Shipped, in(commerce.CourierAssigned, lastOne, func(d *commerce.Delivery) { d.Replacing = true }),
+		"order shipped, delivery 5 dispatching  , delivery.cancelled, POST delivery.cancelled, job dispatch in 0 s"}, update: CourierUpdate{Status: commerce.CourierCancelled}, attempt: 4},
 }
 
 func TestRecordCourierUpdate(t *testing.T) {
@@ -196,8 +216,21 @@ func TestRecordCourierUpdate(t *testing.T) {
 		if s := summary(changes); err != nil || s != c.want {
 			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, s, c.want)
 		}
-		if len(changes.Orders) > 0 && got.Order.Status != changes.Orders[0].Status {
+		if after := merge(before, changes); got.Order.Status != after.Orders[0].Status || !reflect.DeepEqual(got.Delivery, after.Deliveries[0]) {
 			t.Errorf("%s: returned %+v", c.name, got)
+		}
+		if got.Known != (c.want == "" || c.want == summary(commerce.Changes{Deliveries: []commerce.Delivery{d}})) {
+			t.Errorf("%s: known before: %v", c.name, got.Known)
+		}
+		for _, e := range changes.Timeline {
+			if e.Actor != "provider:"+cmd.Provider {
+				t.Errorf("%s: an event by %s", c.name, e.Actor)
+			}
+		}
+		for _, j := range changes.NewJobs {
+			if j.Awaited {
+				t.Errorf("%s: no call waits for %+v", c.name, j)
+			}
 		}
 	}
 }

@@ -72,7 +72,10 @@ func TestThereAreFewFaults(t *testing.T) {
 		t.Error("an hour later:", changes.Faults, err)
 	}
 	n, changes, err := ClearFaults{"ptn_1"}.Decide(faultsOf(list...), now)
-	if n != commerce.MaxFaults || err != nil || len(changes.Faults[0].List) != 0 {
+	if row := changes.Faults[0]; n != commerce.MaxFaults || err != nil || len(row.List) != 0 || row.PartnerID != "ptn_1" || row.UpdatedOn != now {
 		t.Error("cleared", n, changes.Faults, err)
+	}
+	if n, changes, err := (ClearFaults{"ptn_1"}).Decide(faultsOf(), now); n != 0 || err != nil || !changes.Empty() {
+		t.Error("nothing to clear", n, changes.Faults, err)
 	}
 }

@@ -141,6 +141,12 @@ func TestGiveUp(t *testing.T) {
 			if _, changes, err := decideAndClose(cmd, stored.Jobs[0], gone); err == nil || summary(changes) != "" {
 				t.Errorf("a job that is done was given up: %v, %s", err, summary(changes))
 			}
+			held := stored
+			held.Jobs = []commerce.Job{stored.Jobs[0]}
+			held.Jobs[0].State = commerce.JobHeld
+			if again, _, err := decideAndClose(cmd, held.Jobs[0], held); err != nil || again.Job.State != commerce.JobGivenUp {
+				t.Errorf("a job that is held: %+v, %v", again.Job, err)
+			}
 			stored.Jobs[0] = stored.Jobs[0].LeasedTo("you", now+1)
 			stored.Jobs[0].State = commerce.JobWaiting
 			if _, changes, err := decideAndClose(cmd, stored.Jobs[0], stored); err == nil || summary(changes) != "" {
@@ -177,6 +183,8 @@ func TestRetryJob(t *testing.T) {
 			want: "delivery 1 dispatching  , waiting after 7 tries, next in 0 s"},
 		{name: "courier of a cancelled order", kind: commerce.JobDispatch, status: commerce.Cancelled, delivery: in("", stuck)},
 		{name: "another courier by now", kind: commerce.JobDispatch, status: commerce.Processed, delivery: in("", stuck, secondOne)},
+		{name: "courier, waiting, of a cancelled order", kind: commerce.JobDispatch, status: commerce.Cancelled, delivery: in("", stuck), job: waiting, want: "waiting after 7 tries, next in 0 s"},
+		{name: "dead, and its lease has ended", kind: commerce.JobRefund, status: commerce.Paid, job: func(j *commerce.Job) { *j = j.LeasedTo("you", now) }, want: "waiting after 7 tries, next in 0 s"},
 		{name: "a courier has it", kind: commerce.JobDispatch, status: commerce.Shipped, delivery: in(commerce.CourierAssigned)},
 	} {
 		o := deliveryOrder(c.status)
@@ -198,8 +206,26 @@ func TestRetryJob(t *testing.T) {
 		if s := summary(changes); s != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("%s: %v\n got %s\nwant %s", c.name, err, s, c.want)
 		}
-		if err == nil && (got.Probes != 1 || got.LeasedBy != "") {
+		if err == nil && (got.Probes != 1 || got.LeasedBy != "" || got.LeasedUntil != 0) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
+		if len(changes.Deliveries) == 1 && changes.Deliveries[0].Changes != d.Changes+1 {
+			t.Errorf("%s: %+v", c.name, changes.Deliveries[0])
+		}
+	}
+	due, dead := deadJob(commerce.JobDeliverWebhook, "x"), deadJob(commerce.JobDispatch, "x")
+	due.State, due.RunAt = commerce.JobWaiting, now
+	if got, _, err := decided(RetryJob{Job: due.Key(), Kind: due.Kind}, commerce.Changes{Jobs: []commerce.Job{due}}, now); err != nil || got.Probes != 0 {
+		t.Errorf("a job that is due: %+v, %v", got, err)
+	}
+	due.State = commerce.JobDead
+	if got, _, err := decided(RetryJob{Job: due.Key(), Kind: due.Kind}, commerce.Changes{Jobs: []commerce.Job{due}}, now); err != nil || got.State != commerce.JobWaiting {
+		t.Errorf("a job about no order: %+v, %v", got, err)
+	}
+	o := deliveryOrder(commerce.Processed)
+	facts, before := FactsOf(o), stored(o, 1)
+	before.Jobs = []commerce.Job{dead}
+	if _, changes, err := decided(RetryJob{Job: dead.Key(), Kind: dead.Kind, Facts: &facts, Attempt: 1}, before, now); codeOf(err) != "not_found" || !changes.Empty() {
+		t.Errorf("without a delivery: %+v, %v", changes, err)
 	}
 }

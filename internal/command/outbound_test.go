@@ -288,7 +288,7 @@ func TestResendAndTest(t *testing.T) {
 		t.Errorf("%d, %+v, %v", n, changes, err)
 	}
 	event, changes, err := decided(try, outbound(healthy), now)
-	if err != nil || len(changes.Webhooks) != 1 || !slices.Equal(event.To, []string{"p"}) || event.Kind != commerce.WebhookTest || event.TraceID != "trace" || event.Timestamp != now {
+	if err != nil || event.PartnerID != "p" || event.About == nil || len(changes.Webhooks) != 1 || !slices.Equal(event.To, []string{"p"}) || event.Kind != commerce.WebhookTest || event.TraceID != "trace" || event.Timestamp != now {
 		t.Errorf("%+v, %v", event, err)
 	}
 	deaf := outbound(healthy)

@@ -297,6 +297,7 @@ func TestTakeJob(t *testing.T) {
 	}{
 		{"due", []commerce.Job{due}, true, true, 0},
 		{"not due", []commerce.Job{ahead}, true, true, 1},
+		{"due just now", []commerce.Job{with(due, func(j *commerce.Job) { j.RunAt = now })}, true, true, 0},
 		{"dead", []commerce.Job{dead}, true, true, 0},
 		{"another's", []commerce.Job{due.LeasedTo("you", now+1)}, true, false, 0},
 		{"another's whose lease has ended", []commerce.Job{due.LeasedTo("you", now)}, true, true, 0},
@@ -311,6 +312,9 @@ func TestTakeJob(t *testing.T) {
 		if err != nil || got.There != c.there || got.Taken != c.taken || (len(changes.Jobs) == 1) != c.taken {
 			t.Errorf("%s: %+v, %+v, %v", c.name, got, changes, err)
 			continue
+		}
+		if !c.taken && len(c.stored) > 0 && got.Job != c.stored[0] {
+			t.Errorf("%s: told of %+v", c.name, got.Job)
 		}
 		if c.taken {
 			want := c.stored[0].LeasedTo("me", now.Add(commerce.JobLease))
@@ -364,5 +368,17 @@ func TestSandboxObjects(t *testing.T) {
 		if err != nil || (len(changes.GoneSandbox) == 1) != (failed == nil) || (len(changes.DoneJobs) == 1) != (failed == nil) {
 			t.Errorf("failed %v: %+v, %v", failed, changes, err)
 		}
+		step := RecordSandboxStep{RecordJob: RecordJob{Job: run, Failed: failed, Delays: commerce.MessageDelays}, Version: 1}
+		if _, changes, err := decided(step, before, now); err != nil || (len(changes.DoneJobs) == 1) != (failed == nil) || failed != nil && changes.Jobs[0].Tries != 1 {
+			t.Errorf("a step, failed %v: %+v, %v", failed, changes, err)
+		}
+	}
+	if _, _, err := decided(RecordSandboxCallback{byAnn(run)}, before, now); codeOf(err) != "job_not_dead" {
+		t.Errorf("a callback that waits was given up: %v", err)
+	}
+	put := PutSandboxObject{ID: "cs", Data: []byte("b"), FirstStep: 7 * time.Millisecond}
+	step := commerce.Job{Kind: commerce.JobSandboxStep, Mode: commerce.Test, Owner: SandboxOwner, Subject: "cs", RunAt: now + 7}
+	if _, changes, err := decided(put, commerce.Changes{}, now); err != nil || !reflect.DeepEqual(changes.NewJobs, []commerce.Job{step}) {
+		t.Errorf("with a step: %+v, %v", changes, err)
 	}
 }

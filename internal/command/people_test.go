@@ -170,6 +170,8 @@ func TestSignIn(t *testing.T) {
 		{"failures of long ago", SignIn{}, user, commerce.SignInCount{ID: "a", Since: now.Add(-commerce.SignInWindow), Failures: 2}, ""},
 		{"a link", SignIn{LinkHash: commerce.HashKey("k")}, user, commerce.SignInCount{}, ""},
 		{"another link", SignIn{LinkHash: commerce.HashKey("l")}, user, commerce.SignInCount{}, "link_used"},
+		{"no failures of late", SignIn{}, user, commerce.SignInCount{ID: "a", Since: now - 1}, ""},
+		{"another user", SignIn{}, boss, commerce.SignInCount{}, "not_signed_in"},
 	} {
 		c.in.UserID, c.in.Old, c.in.Tries, c.in.Forget = "clerk", "old", tries, true
 		c.in.Session.ID = "new"
@@ -185,10 +187,14 @@ func TestSignIn(t *testing.T) {
 		if codeOf(err) != c.want {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
+		before.Sessions = []commerce.Session{{ID: "new", UserID: "clerk"}} // the answer was lost, and the browser asks again
+		if _, again, _ := c.in.Decide(fill(c.in.Needs(), before), now); len(again.EndedSessions) > 0 {
+			t.Errorf("%s: once more, %v ended", c.name, again.EndedSessions)
+		}
 		if err != nil {
 			continue
 		}
-		if s.CreatedOn != now || !slices.Equal(changes.EndedSessions, []string{"old"}) || len(changes.SignInCounts) > 0 && changes.SignInCounts[0].Failures != 0 {
+		if s.CreatedOn != now || !slices.Equal(changes.EndedSessions, []string{"old"}) || (len(changes.SignInCounts) == 1) != (c.count.Failures > 0) || len(changes.SignInCounts) > 0 && changes.SignInCounts[0].Failures != 0 {
 			t.Errorf("%s: %+v", c.name, changes)
 		}
 		for _, u := range changes.Users {
@@ -209,9 +215,12 @@ func TestRefusedSignIns(t *testing.T) {
 	cmd := RefuseSignIn{Tries: []commerce.SignInTry{{ID: "a", Most: 3}, {ID: "b", Most: 100}}}
 	for n := range 5 {
 		at := now + commerce.Millis(n)
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), stored), at)
+		counted, changes, err := cmd.Decide(fill(cmd.Needs(), stored), at)
 		if err == nil {
 			stored = changes
+		}
+		if counted != (err == nil) {
+			t.Errorf("failure %d is counted: %v, %v", n+1, counted, err)
 		}
 		spent, _ := errors.AsType[*commerce.TooManyTries](err)
 		if n < 3 && err != nil || n >= 3 && (spent == nil || spent.Until != now.Add(commerce.SignInWindow) || len(changes.SignInCounts) != 0) {

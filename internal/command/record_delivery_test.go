@@ -49,6 +49,8 @@ type madeCase struct {
 	failed  string
 	tries   int64
 	worker  string // empty: me
+	attempt int64  // 0: the first
+	raised  string // the reason that is open before
 }
 
 var madeCases = []madeCase{
@@ -80,6 +82,30 @@ var madeCases = []madeCase{
 		"order processed, raised not_dispatched, delivery 1 over  u, order.note, dead after 10 tries, answered"}, failed: "timeout", tries: 9},
 	{change: change{"failed, by a worker without the job", commerce.Processed, in("", dispatching), ""}, failed: "timeout", worker: "you"},
 	{change: change{"the order no longer needs a courier", commerce.Cancelled, in("", unasked), "delivery 1 over  , done, answered"}},
+	{change: change{"the job that cancels it ends it", commerce.Cancelled, in("", dispatching), "done, answered"}},
+	{change: change{"no provider was asked", commerce.Processed, in("", unasked), "done, answered"}},
+	{change: change{"made by another provider than the one that was given up", commerce.Processed, in("", givenUp, func(d *commerce.Delivery) { d.Provider = "v" }), "done, answered"}, made: madeByU},
+	{change: change{"made, and a callback reported another one without its quote", commerce.Shipped, in(commerce.CourierAssigned, func(d *commerce.Delivery) { d.ProviderID, d.QuoteID = "d2", "" }),
+		"done, answered"}, made: madeByU},
+	{change: change{"made for an order that is shipped", commerce.Shipped, in("", dispatching, secondOne),
+		"order shipped, resolved not_dispatched, delivery 2 active pending u, delivery.created, POST delivery.created, job check_delivery in 300 s, done, answered"},
+		made: madeByU, attempt: 2, raised: "not_dispatched"},
+	{change: change{"made, and given up by its courier at once", commerce.Processed, in("", dispatching),
+		"order shipped, delivery 2 dispatching  , delivery.created, delivery.shipped, delivery.cancelled, POST delivery.created, POST order.shipped, POST delivery.cancelled, " +
+			"job check_delivery in 300 s, job dispatch in 0 s, done, answered"},
+		made: &CourierUpdate{ID: "d1", Status: commerce.CourierCancelled}},
+	{change: change{"made, and given up by the courier of the last attempt", commerce.Processed, in("", dispatching, lastOne),
+		"order shipped, raised courier_gave_up, delivery 4 over cancelled u, delivery.created, delivery.shipped, delivery.cancelled, order.note, POST delivery.created, POST order.shipped, " +
+			"POST delivery.cancelled, job check_delivery in 300 s, done, answered"},
+		made: &CourierUpdate{ID: "d1", Status: commerce.CourierCancelled}, attempt: 4},
+	{change: change{"failed, and another attempt is under way", commerce.Shipped, in("", dispatching, secondOne), "done, answered"}, failed: "timeout"},
+	{change: change{"failed, and none is looked for any more", commerce.Processed, in("", givenUp), "done, answered"}, failed: "timeout"},
+	{change: change{"failed otherwise than before", commerce.Processed, in("", dispatching, func(d *commerce.Delivery) { d.Error = "timeout" }),
+		"delivery 1 dispatching  u, waiting after 1 tries, next in 5 s"}, failed: "no route", raised: "not_dispatched"},
+	{change: change{"refused otherwise than before", commerce.Processed, in("", dispatching, func(d *commerce.Delivery) { d.Error = "timeout" }),
+		"order processed, raised not_dispatched, delivery 1 dispatching  , order.note, waiting after 1 tries, next in 5 s"}, refused: "no courier is free", raised: "not_dispatched"},
+	{change: change{"failed for the last time, as before", commerce.Processed, in("", dispatching, func(d *commerce.Delivery) { d.Error = "timeout" }),
+		"order processed, raised not_dispatched, delivery 1 over  u, order.note, dead after 10 tries, answered"}, failed: "timeout", tries: 9, raised: "not_dispatched"},
 }
 
 func TestRecordDelivery(t *testing.T) {
@@ -91,7 +117,7 @@ func TestRecordDelivery(t *testing.T) {
 		}
 		job := leased(commerce.JobDispatch, commerce.DeliveryRef(o.ID, 1))
 		job.Tries = c.tries
-		cmd := RecordDelivery{RecordJob: RecordJob{Job: job, Delays: commerce.DispatchDelays}, Facts: FactsOf(o), Attempt: 1, Provider: "u",
+		cmd := RecordDelivery{RecordJob: RecordJob{Job: job, Delays: commerce.DispatchDelays}, Facts: FactsOf(o), Attempt: max(c.attempt, 1), Provider: "u",
 			Made: c.made, Refused: c.refused}
 		if c.worker != "" {
 			cmd.Job.LeasedBy = c.worker
@@ -99,14 +125,28 @@ func TestRecordDelivery(t *testing.T) {
 		if c.failed != "" {
 			cmd.Failed = errors.New(c.failed)
 		}
+		d.TraceID, d.AskedOn = "t7", now-9
 		before := withDelivery(o, d, job)
-		before.Replies = []commerce.Reply{openReplyOf(job)}
+		before.Replies, before.Attention = []commerce.Reply{openReplyOf(job)}, raisedOn(o, c.raised)
 		got, changes, err := decideAndClose(cmd, cmd.Job, before)
 		if s := summary(changes); err != nil || s != c.want {
 			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, s, c.want)
 		}
 		if c.made != nil && len(changes.Deliveries) > 0 && c.made.QuoteID != "" && (changes.Orders[0].CourierQuoteID != "q1" || changes.Deliveries[0].FeeCents != 500) {
 			t.Errorf("%s: the quote is lost: %+v", c.name, changes.Deliveries[0])
+		}
+		for _, w := range changes.Webhooks {
+			if w.TraceID != "t7" {
+				t.Errorf("%s: an event of the trace %q", c.name, w.TraceID)
+			}
+		}
+		if c.made == nil && len(changes.Deliveries) > 0 && (changes.Deliveries[0].AskedOn == 0) != (c.refused != "") {
+			t.Errorf("%s: first asked at %d", c.name, changes.Deliveries[0].AskedOn)
+		}
+		for _, j := range changes.NewJobs {
+			if j.Awaited {
+				t.Errorf("%s: no call waits for %+v", c.name, j)
+			}
 		}
 		if c.name == "made" && (got.Order.CourierDeliveryID != "d1" || got.Delivery.ProviderID != "d1") {
 			t.Errorf("answered with %+v", got)
@@ -203,14 +243,21 @@ func TestSendCourierUpdate(t *testing.T) {
 	} {
 		o := deliveryOrder(c.order)
 		job := leased(commerce.JobCourierUpdate, o.ID)
-		before := withDelivery(o, c.delivery(o), job)
+		d := c.delivery(o)
+		d.TraceID = "t7"
+		before := withDelivery(o, d, job)
 		if c.gone {
 			before.Jobs = nil
 		}
 		cmd := SendCourierUpdate{Facts: FactsOf(o), Job: job.Key()}
-		_, changes, err := decided(cmd, before, now)
-		if s := summary(changes); err != nil || s != c.want {
+		published, changes, err := decided(cmd, before, now)
+		if s := summary(changes); err != nil || s != c.want || published != (len(changes.Webhooks) == 1) {
 			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, s, c.want)
+		}
+		for _, w := range changes.Webhooks {
+			if w.TraceID != "t7" {
+				t.Errorf("%s: an event of the trace %q", c.name, w.TraceID)
+			}
 		}
 	}
 }
@@ -247,8 +294,8 @@ func TestRecordCheck(t *testing.T) {
 		if c.update != "" {
 			cmd.Update = &CourierUpdate{ID: "d1", Status: c.update}
 		}
-		_, changes, err := decided(cmd, withDelivery(o, d, job), now)
-		if s := summary(changes); err != nil || s != c.want {
+		got, changes, err := decided(cmd, withDelivery(o, d, job), now)
+		if s := summary(changes); err != nil || s != c.want || (got.Order.ID != o.ID) != (c.worker != "") {
 			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, s, c.want)
 		}
 	}

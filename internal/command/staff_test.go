@@ -107,6 +107,11 @@ func TestDispatchAgain(t *testing.T) {
 		if got := summary(changes) + codeOf(err); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
+		for _, j := range changes.NewJobs {
+			if j.Awaited {
+				t.Errorf("%s: no call waits for %+v", c.name, j)
+			}
+		}
 		for _, a := range changes.Attention {
 			if a.ResolvedBy != "staff:usr_1" {
 				t.Errorf("%s: resolved by %s", c.name, a.ResolvedBy)
@@ -137,14 +142,44 @@ func TestCourierReplaced(t *testing.T) {
 		{"it has the goods meanwhile", in(commerce.CourierLoaded, replacing), RecordDeliveryCancelled{Attempt: 1, TooLate: "loaded"}, "delivery 1 active pickup_complete u, done"},
 		{"its report was faster", in(commerce.CourierPending, secondOne), RecordDeliveryCancelled{Attempt: 1, Cancelled: true}, "done"},
 		{"and the next one is to be replaced, too", in(commerce.CourierPending, secondOne, replacing), RecordDeliveryCancelled{Attempt: 1, Cancelled: true}, "done"},
+		{"called off, by its id", in(commerce.CourierAssigned, replacing, followed), RecordDeliveryCancelled{Cancelled: true, ProviderID: "d1"},
+			"order shipped, delivery 2 dispatching  , delivery.cancelled, POST delivery.cancelled, job dispatch in 0 s, done"},
+		{"another one is not wanted", in(commerce.CourierAssigned), RecordDeliveryCancelled{Attempt: 1, Cancelled: true}, "done"},
+		{"it has given up meanwhile", in(commerce.CourierCancelled, over, replacing), RecordDeliveryCancelled{Attempt: 1, Cancelled: true}, "delivery 1 over cancelled u, done"},
+		{"it is not called off for good", in(commerce.CourierAssigned, replacing), RecordDeliveryCancelled{Attempt: 1, RecordJob: RecordJob{Failed: errors.New("timeout")}},
+			"order shipped, delivery 1 active pickup u, order.note, dead after 9 tries"},
 	} {
 		o := deliveryOrder(commerce.Shipped)
 		job := leased(commerce.JobCancelDelivery, o.ID)
+		job.Tries = int64(len(commerce.CancelDelays))
 		cmd := c.record
-		cmd.RecordJob, cmd.Facts = RecordJob{Job: job, Delays: commerce.CancelDelays}, FactsOf(o)
-		_, changes, err := decided(cmd, withDelivery(o, c.delivery(o), job), now)
+		cmd.RecordJob, cmd.Facts = RecordJob{Job: job, Delays: commerce.CancelDelays, Failed: cmd.Failed}, FactsOf(o)
+		d := c.delivery(o)
+		d.TraceID = "t7"
+		_, changes, err := decided(cmd, withDelivery(o, d, job), now)
 		if got := summary(changes); err != nil || got != c.want {
 			t.Errorf("%s: %s, want %s; %v", c.name, got, c.want, err)
+		}
+		for _, w := range changes.Webhooks { // what it tells is of the courier that was called off
+			if d := w.About.Delivery; w.TraceID != "t7" || d.Status != commerce.CourierCancelled || !d.CalledOff || d.PickupETA+d.DropoffETA != 0 || d.Imminent || w.About.Order.ID != o.ID {
+				t.Errorf("%s: told of %+v", c.name, d)
+			}
+		}
+	}
+}
+
+// TestReplacedTooLate: no other courier is looked for when there is nothing left to deliver.
+func TestReplacedTooLate(t *testing.T) {
+	for status, want := range map[commerce.OrderStatus]string{
+		commerce.Delivered: "delivery 1 active pickup u, done",
+		commerce.Cancelled: "delivery 1 over cancelled u, done",
+	} {
+		o := deliveryOrder(status)
+		job := leased(commerce.JobCancelDelivery, o.ID)
+		d := in(commerce.CourierAssigned, func(d *commerce.Delivery) { d.Replacing = true })(o)
+		cmd := RecordDeliveryCancelled{RecordJob: RecordJob{Job: job}, Facts: FactsOf(o), Attempt: 1, Cancelled: true}
+		if _, changes, err := decided(cmd, withDelivery(o, d, job), now); err != nil || summary(changes) != want {
+			t.Errorf("%s: %s, want %s; %v", status, summary(changes), want, err)
 		}
 	}
 }
