@@ -133,10 +133,9 @@ func (r *Runner) accept(jobs []commerce.Job) (taken int) {
 			taken++
 			continue
 		}
-		l.short = true
 		r.back = append(r.back, &task{job: job, done: make(chan struct{})})
 	}
-	if len(r.back) > 0 {
+	if len(r.back) > 0 { // the next pass notes which lanes are full
 		r.Wake()
 	}
 	return taken
