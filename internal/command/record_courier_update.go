@@ -56,7 +56,7 @@ func troubles(status commerce.CourierStatus) []commerce.AttentionCode {
 		commerce.AttentionGoodsWithCourier, commerce.AttentionCourierGaveUp}
 	switch {
 	case status == commerce.CourierDone:
-		return append(commerce.ResolvedBy(commerce.CourierDelivered), commerce.AttentionTwoCouriers)
+		return append(commerce.ResolvedBy(commerce.CourierDelivered), commerce.AttentionTwoCouriers, commerce.AttentionGoodsWithCourier)
 	case status.Over(), status == commerce.CourierReturning:
 		return codes
 	case status.HasGoods():
@@ -216,6 +216,15 @@ func (oc *orderChange) recordDropoff() {
 		oc.addDeliveryTimeline(commerce.TimelineStatusChanged, "")
 	}
 	oc.addDeliveryWebhook(commerce.WebhookDeliveryDone)
+	oc.raiseGoodsGone("The courier has brought the goods to the customer")
+}
+
+// raiseGoodsGone asks the merchant to look at an order that is over, whose goods are back in stock by
+// the books, and do not come back. Whether the courier could be called off may never be known by then.
+func (oc *orderChange) raiseGoodsGone(why string) {
+	if oc.order.Stopped() && oc.attention(commerce.AttentionGoodsWithCourier).Since == 0 {
+		oc.raiseAttention(commerce.AttentionGoodsWithCourier, why+", and the order is "+string(oc.order.Status))
+	}
 }
 
 // recordCourierLeft records that the courier cancelled or brought the goods back. If the
@@ -228,6 +237,9 @@ func (oc *orderChange) recordCourierLeft(before commerce.CourierStatus, reason s
 	}
 	if oc.order.Stopped() { // that was the aim, and the partner was told when the order ended
 		oc.addDeliveryTimeline(commerce.TimelineStatusChanged, reason)
+		if before.HasGoods() && d.Status == commerce.CourierCancelled {
+			oc.raiseGoodsGone("The courier has left with the goods")
+		}
 		return
 	}
 	oc.addDeliveryTimeline(commerce.TimelineDeliveryCancelled, reason)

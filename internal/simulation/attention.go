@@ -72,7 +72,9 @@ func (w *world) causes(s *story, o commerce.Order, rides []ride) (list []cause) 
 		case r.has("cancel-later"):
 			list = append(list, cause{"its courier has left with the goods", aboutGoods})
 		case r.has("return"):
-			list = append(list, cause{"its courier has brought the goods back", append(aboutGoods[:2:2], commerce.AttentionGoodsReturned)})
+			if !s.cancelled { // else the goods are where they are to be
+				list = append(list, cause{"its courier has brought the goods back", []commerce.AttentionCode{commerce.AttentionGoodsReturned}})
+			}
 		case s.cancelled:
 			list = append(list, cause{"it is cancelled, and its courier is not", aboutGoods})
 		}
