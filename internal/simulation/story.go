@@ -201,7 +201,7 @@ func (s *story) pay() bool {
 		s.cancel()
 		return false
 	}
-	if s.fate == cancelsLate && s.delivery && !scarce(s.item) {
+	if s.fate == cancelsLate && s.delivery && !scarce(s.item) && !s.w.Calm { // else a courier is called off once
 		s.rush()
 		return false
 	}
