@@ -260,3 +260,15 @@ func TestUpsertBySKU(t *testing.T) {
 		}
 	}
 }
+
+// TestPickupsOfDeliveries: an order by delivery is not picked up, whatever its status.
+func TestPickupsOfDeliveries(t *testing.T) {
+	for _, status := range []commerce.OrderStatus{commerce.Processed, commerce.ReadyForPickup, commerce.PickedUp} {
+		o := orderIn(status, commerce.ByDelivery, true)
+		_, ready, err := decided(MarkReady{Facts: FactsOf(o), Actor: byPartner}, stored(o, 1), now)
+		_, picked, pickedErr := decided(MarkPickedUp{Facts: FactsOf(o), Actor: byPartner}, stored(o, 1), now)
+		if codeOf(err) != "wrong_fulfillment_type" || codeOf(pickedErr) != "wrong_fulfillment_type" || !ready.Empty() || !picked.Empty() {
+			t.Errorf("%s: %v, %v", status, err, pickedErr)
+		}
+	}
+}

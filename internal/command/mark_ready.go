@@ -34,7 +34,7 @@ func (f OrderFacts) markPickup(rows *commerce.Rows, now commerce.Millis, by comm
 	if err != nil {
 		return Advanced{}, commerce.Changes{}, err
 	}
-	if slices.Contains(made, oc.order.Status) {
+	if f.Fulfillment == commerce.ByPickup && slices.Contains(made, oc.order.Status) {
 		return oc.replay()
 	}
 	note(&oc.order)
