@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/storage"
 )
 
@@ -92,6 +93,31 @@ func TestLaneFillsMeanwhile(t *testing.T) {
 		after(100 * time.Millisecond)
 		if j, there := q.get(j.Key()); !there || j.LeasedBy != "" {
 			t.Errorf("%+v, %v; it should be free", j, there)
+		}
+	})
+}
+
+// TestBeside: the runner drives other step machines until it stops.
+func TestBeside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var running context.Context
+		steps := 0
+		r := newRunner("me", newStore(), nil)
+		r.Run(func(ctx context.Context) env.Next {
+			running = ctx
+			if ctx.Err() != nil {
+				return env.Ended
+			}
+			steps++
+			return env.Next(time.Second)
+		})
+		after(2500 * time.Millisecond)
+		if steps != 3 || running.Err() != nil {
+			t.Errorf("%d steps, %v", steps, running.Err())
+		}
+		r.Stop(t.Context())
+		if running.Err() == nil {
+			t.Error("a step under way is not told of the stop")
 		}
 	})
 }
