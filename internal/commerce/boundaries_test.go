@@ -80,3 +80,22 @@ func TestPointValid(t *testing.T) {
 		}
 	}
 }
+
+// TestMoment: a hand-over was, or will be, within 30 days, and is now if no time is given.
+func TestMoment(t *testing.T) {
+	const now, window = Millis(1 << 40), Millis(30 * 24 * 60 * 60 * 1000)
+	for given, want := range map[Millis]Millis{0: now, now - window: now - window, now + window: now + window, now - window - 1: 0, now + window + 1: 0} {
+		got, err := Moment("at", given, now)
+		refusal, _ := errors.AsType[*Error](err)
+		if got != want || (err == nil) != (want != 0) || err != nil && refusal.Field != "at" {
+			t.Errorf("%d: %d, %v; want %d", given-now, got, err, want)
+		}
+	}
+}
+
+// TestOutOfRadius: the refusal names the field, and what is wrong with it.
+func TestOutOfRadius(t *testing.T) {
+	if e := OutOfRadius(); e.Kind != KindInvalid || e.Code != "out_of_radius" || e.Field != "delivery_address" || e.Message == "" {
+		t.Errorf("%+v", e)
+	}
+}

@@ -197,3 +197,21 @@ func TestMovedFrom(t *testing.T) {
 		}
 	}
 }
+
+// TestPrepare: a new store moves the number of the next one, if the command has asked for it, and the
+// store of a new product is known to the commands behind it.
+func TestPrepare(t *testing.T) {
+	for _, c := range []struct{ next, no, want int64 }{{0, 5, 0}, {1, 1, 2}, {7, 6, 7}, {7, 7, 8}, {7, 9, 10}} {
+		rows := &Rows{NextStoreNo: c.next}
+		if rows.Prepare(&Changes{Stores: []Store{{ID: "s", No: c.no}}}); rows.NextStoreNo != c.want {
+			t.Errorf("a store %d, and the next was %d: %d, want %d", c.no, c.next, rows.NextStoreNo, c.want)
+		}
+	}
+	rows := &Rows{}
+	rows.Products.Require([]ProductKey{{"s", "a"}}, true)
+	rows.ProductStores.Require([]string{"a"}, true)
+	rows.Prepare(&Changes{Products: []Product{{StoreID: "s", ID: "a"}}})
+	if home, known := rows.ProductStores.Get("a"); !known || home != (ProductStore{"a", "s"}) {
+		t.Errorf("%+v, %v", home, known)
+	}
+}
