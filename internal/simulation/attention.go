@@ -76,6 +76,9 @@ func (w *world) causes(s *story, o commerce.Order, rides []ride) (list []cause) 
 				list = append(list, cause{"its courier has brought the goods back", []commerce.AttentionCode{commerce.AttentionGoodsReturned}})
 			}
 		case s.cancelled:
+			if w.calledOff[r.Ref].Before(w.taken[r.Ref]) {
+				w.broke("order %s is cancelled, and its courier, which took it at %v, was never called off since", o.ID, w.taken[r.Ref])
+			}
 			list = append(list, cause{"it is cancelled, and its courier is not", aboutGoods})
 		}
 	}

@@ -142,7 +142,15 @@ func (c couriers) Quote(ctx context.Context, r courier.QuoteRequest) (courier.Qu
 
 // Create implements courier.Provider.
 func (c couriers) Create(ctx context.Context, r courier.CreateRequest) (courier.Delivery, error) {
-	return call(ctx, c.w, c.env, c.by, "create "+r.Ref, func(ctx context.Context) (courier.Delivery, error) { return c.Sandbox.Create(ctx, r) })
+	return call(ctx, c.w, c.env, c.by, "create "+r.Ref, func(ctx context.Context) (courier.Delivery, error) {
+		d, err := c.Sandbox.Create(ctx, r)
+		c.w.outside(func() {
+			if _, known := c.w.taken[r.Ref]; err == nil && !known {
+				c.w.taken[r.Ref] = c.w.env.Now()
+			}
+		})
+		return d, err
+	})
 }
 
 // Get implements courier.Provider.
@@ -152,6 +160,7 @@ func (c couriers) Get(ctx context.Context, k courier.Key) (courier.Delivery, err
 
 // Cancel implements courier.Provider.
 func (c couriers) Cancel(ctx context.Context, k courier.Key) (courier.Delivery, error) {
+	c.w.outside(func() { c.w.calledOff[k.Ref] = c.w.env.Now() })
 	return call(ctx, c.w, c.env, c.by, "cancel "+told(k), func(ctx context.Context) (courier.Delivery, error) { return c.Sandbox.Cancel(ctx, k) })
 }
 

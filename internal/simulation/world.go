@@ -65,10 +65,12 @@ type world struct {
 	told     []*story          // the same, in the order in which the orders were made
 	stamp    commerce.Millis   // of the newest batch
 	called   map[string]bool   // calls of providers, by what they are for
-	jobs     map[commerce.JobKey]held
-	events   map[string]time.Time // when events were saved whose webhooks have not come
-	report   Report
-	ruined   chan struct{} // closed when too much is broken
+	// When couriers took deliveries, and were called off last, by the names that we give deliveries.
+	taken, calledOff map[string]time.Time
+	jobs             map[commerce.JobKey]held
+	events           map[string]time.Time // when events were saved whose webhooks have not come
+	report           Report
+	ruined           chan struct{} // closed when too much is broken
 }
 
 // server is one process.
