@@ -219,8 +219,9 @@ func (oc *orderChange) recordDropoff() {
 	oc.raiseGoodsGone("The courier has brought the goods to the customer")
 }
 
-// raiseGoodsGone asks the merchant to look at an order that is over, whose goods are back in stock by
-// the books, and do not come back. Whether the courier could be called off may never be known by then.
+// raiseGoodsGone raises goods_with_courier for a cancelled or refunded order. Its goods were put
+// back in stock, but the courier has them, or has handed them over. Whether the courier could be
+// called off may never be known, so this does not wait for that.
 func (oc *orderChange) raiseGoodsGone(why string) {
 	if oc.order.Stopped() && oc.attention(commerce.AttentionGoodsWithCourier).Since == 0 {
 		oc.raiseAttention(commerce.AttentionGoodsWithCourier, why+", and the order is "+string(oc.order.Status))
