@@ -110,14 +110,13 @@ func (d door) Close() error {
 	return errors.Join(d.Listener.Close(), d.redirect.Close())
 }
 
-// serve lets a server answer callers until it is shut down.
-func (d door) serve(server *http.Server, proxies web.Proxies) error {
-	l := limitConnections(d.Listener, mostConnections(), proxies)
+// serve lets a server answer callers until it is shut down, or no more are taken.
+func (d door) serve(server *http.Server, callers *web.Connections) error {
 	if d.certificate == nil {
-		return server.Serve(l)
+		return server.Serve(callers)
 	}
 	server.TLSConfig = d.certificate.Config()
-	return server.ServeTLS(l, "", "")
+	return server.ServeTLS(callers, "", "")
 }
 
 // care keeps the certificate current, and answers callers that come without TLS, until ctx
@@ -156,7 +155,7 @@ func redirectTo(base string) http.Handler {
 func mostConnections() int { return min(config.MostConnections, config.Descriptors()/2) }
 
 // limitConnections gives one address a quarter of all connections.
-func limitConnections(l net.Listener, most int, proxies web.Proxies) net.Listener {
+func limitConnections(l net.Listener, most int, proxies web.Proxies) *web.Connections {
 	return web.LimitConnections(env.Env{}, l, most, max(1, most/4), proxies)
 }
 

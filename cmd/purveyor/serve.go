@@ -278,8 +278,9 @@ func answerOK(w http.ResponseWriter, ok bool) {
 const (
 	readinessDelay = 250 * time.Millisecond // until load balancers have noticed the readiness
 	drainPeriod    = 7 * time.Second        // for requests that are under way
-	returnPeriod   = time.Second            // to give jobs back
+	firstPeriod    = time.Second            // of it, for the first request of a new connection
 	patience       = 3 * time.Second        // of it, for a database that does not answer
+	returnPeriod   = time.Second            // to give jobs back
 )
 
 // run serves until ctx ends, then stops in order: readiness, requests, jobs,
@@ -310,8 +311,8 @@ func (s *process) run(ctx context.Context, d door) error {
 		beside.Go(func() { s.aside(serving) })
 	}
 
-	served := make(chan error, 1)
-	go func() { served <- d.serve(server, s.proxies) }()
+	callers, served := limitConnections(d.Listener, mostConnections(), s.proxies), make(chan error, 1)
+	go func() { served <- d.serve(server, callers) }()
 	tell(daemon.SdNotifyReady)
 	var err error
 	select {
@@ -329,7 +330,7 @@ func (s *process) run(ctx context.Context, d door) error {
 		hurry := time.AfterFunc(patience, s.db.committer.Hurry)
 		defer hurry.Stop()
 		drain, cancel := context.WithTimeout(context.Background(), drainPeriod)
-		if server.Shutdown(drain) != nil {
+		if answerAll(drain, server, callers, served) != nil {
 			_ = server.Close() // cuts senders whose requests were not admitted yet
 		}
 		cancel()
@@ -349,6 +350,19 @@ func (s *process) run(ctx context.Context, d door) error {
 	}
 	slog.Info("stopped")
 	return err
+}
+
+// answerAll takes no more connections, and shuts the server down when those that came have their
+// answers. Shutdown alone drops a connection that was just accepted when its first request comes,
+// and callers do not repeat such a request, as they do on a connection that was kept.
+func answerAll(ctx context.Context, server *http.Server, callers *web.Connections, served <-chan error) error {
+	server.SetKeepAlivesEnabled(false) // a connection ends after its answer
+	_ = callers.Close()                // the server has no other listener
+	<-served                           // what was accepted is counted
+	answered, cancel := context.WithTimeout(ctx, firstPeriod)
+	defer cancel()
+	callers.AwaitNone(answered)
+	return server.Shutdown(ctx)
 }
 
 // newHTTPServer makes the server. It answers in the API's shape even where net/http

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"log/slog"
 	"net"
 	"net/http"
@@ -45,6 +46,12 @@ func (c *Connections) Accept() (net.Conn, error) {
 		}
 		_ = conn.Close() // the connection was never used
 		c.warn(address)
+	}
+}
+
+// AwaitNone returns when no connection is open, or when ctx ends.
+func (c *Connections) AwaitNone(ctx context.Context) {
+	for c.open.Taken() > 0 && c.env.Sleep(ctx, 5*time.Millisecond) == nil {
 	}
 }
 
