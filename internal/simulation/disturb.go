@@ -12,6 +12,7 @@ import (
 	"purveyor/internal/testkit/faultproxy"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
@@ -53,29 +54,52 @@ func (d *stored) accept() error {
 	return d.exec(list...)
 }
 
-// exec runs statements by a connection of its own.
-func (d *stored) exec(list ...string) (err error) {
+// brief is how long a statement waits for locks.
+const brief = 20 * time.Millisecond
+
+// exec runs statements by a connection of its own. One that waits for the lock of a batch is given
+// up, and tried again a second later: the process that has the batch may itself wait for the turn
+// of the outside.
+func (d *stored) exec(list ...string) error {
+	exec, end, err := d.connect()
+	for i := 0; err == nil && i < len(list); {
+		switch err = exec(list[i]); {
+		case err == nil:
+			i++
+		case isLocked(err):
+			d.w.sleep(time.Second)
+			err = nil
+		}
+	}
+	return errors.Join(err, end())
+}
+
+// connect opens a connection that waits for locks briefly.
+func (d *stored) connect() (exec func(sql string) error, end func() error, err error) {
 	if path, isFile := strings.CutPrefix(d.url, sqliteScheme); isFile {
 		conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
 		if err != nil {
-			return err
+			return nil, func() error { return nil }, err
 		}
-		conn.SetBusyTimeout(time.Minute)
-		for _, sql := range list {
-			err = errors.Join(err, sqlitex.ExecuteTransient(conn, sql, nil))
-		}
-		return errors.Join(err, conn.Close())
+		conn.SetBusyTimeout(brief)
+		return func(sql string) error { return sqlitex.ExecuteTransient(conn, sql, nil) }, conn.Close, nil
 	}
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, d.url)
 	if err != nil {
+		return nil, func() error { return nil }, err
+	}
+	exec = func(sql string) error {
+		_, err := conn.Exec(ctx, sql)
 		return err
 	}
-	for _, sql := range list {
-		_, bad := conn.Exec(ctx, sql)
-		err = errors.Join(err, bad)
-	}
-	return errors.Join(err, conn.Close(ctx))
+	return exec, func() error { return conn.Close(ctx) }, exec(fmt.Sprintf("SET lock_timeout = %d", brief.Milliseconds()))
+}
+
+// isLocked reports whether a statement was given up because it waited for a lock.
+func isLocked(err error) bool {
+	var server *pgconn.PgError
+	return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy || errors.As(err, &server) && server.Code == "55P03" // lock_not_available
 }
 
 // throughProxy has the processes reach a server through a proxy, which breaks connections.
