@@ -267,8 +267,8 @@ type zeros struct{}
 func (zeros) Now() time.Time { return time.Now() }
 func (zeros) Read(b []byte)  { clear(b) }
 func (zeros) Go(f func())    { go f() }
-func (zeros) Wait(d time.Duration, signals ...<-chan struct{}) int {
-	return env.Env{}.Wait(d, signals...)
+func (zeros) Wait(d time.Duration, signals env.Signals) int {
+	return env.Env{}.Wait(d, signals[:]...)
 }
 func (zeros) WithDeadline(ctx context.Context, at time.Time) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, at)

@@ -24,10 +24,13 @@ type World interface {
 	// Go runs f beside its caller.
 	Go(f func())
 	// Wait does the work of Env.Wait.
-	Wait(d time.Duration, signals ...<-chan struct{}) int
+	Wait(d time.Duration, signals Signals) int
 	// WithDeadline does the work of Env.WithDeadline.
 	WithDeadline(parent context.Context, at time.Time) (context.Context, context.CancelFunc)
 }
+
+// Signals are what Wait waits for.
+type Signals [3]<-chan struct{}
 
 // In returns the surroundings of a simulator.
 func In(w World) Env { return Env{w} }
@@ -123,14 +126,14 @@ const Forever time.Duration = -1
 // received, which Wait takes, or when it is closed; nil never is. With d = 0 Wait
 // takes what is ready and returns at once.
 func (e Env) Wait(d time.Duration, signals ...<-chan struct{}) int {
-	return e.world().Wait(d, signals...)
-}
-
-func (machine) Wait(d time.Duration, signals ...<-chan struct{}) int {
-	var s [3]<-chan struct{}
+	var s Signals
 	if copy(s[:], signals) < len(signals) {
 		panic("env: Wait takes three signals")
 	}
+	return e.world().Wait(d, s)
+}
+
+func (machine) Wait(d time.Duration, s Signals) int {
 	if d == 0 {
 		select {
 		case <-s[0]:

@@ -150,12 +150,9 @@ func (t *waiter) take() int {
 }
 
 // Wait implements env.World.
-func (p *Process) Wait(d time.Duration, signals ...<-chan struct{}) int {
+func (p *Process) Wait(d time.Duration, signals env.Signals) int {
 	p.EndIfDead()
-	t := &waiter{}
-	if copy(t.signals[:], signals) < len(signals) {
-		panic("parallel: Wait takes three signals")
-	}
+	t := &waiter{signals: signals}
 	if d == 0 {
 		return t.take()
 	}

@@ -1,9 +1,6 @@
 package sim
 
-import (
-	"container/heap"
-	"time"
-)
+import "time"
 
 // alarm is what happens at a time: a task goes on, or a function is called.
 type alarm struct {
@@ -16,22 +13,39 @@ type alarm struct {
 
 func (a alarm) void() bool { return a.task != nil && (a.task.ended || a.task.waits != a.wait) }
 
-// alarms are in the order of their times.
+// before reports whether an alarm goes off before another one.
+func (a *alarm) before(b *alarm) bool {
+	if !a.at.Equal(b.at) {
+		return a.at.Before(b.at)
+	}
+	return a.seq < b.seq
+}
+
+// alarms are a heap: an alarm goes off before the two below it, whose places are 2i+1 and 2i+2.
+// There are some for each turn, so they are not boxed as container/heap does.
 type alarms struct {
-	heap alarmHeap
+	heap []alarm
 	made uint64
 }
 
 func (a *alarms) push(x alarm) {
 	a.made++
 	x.seq = a.made
-	heap.Push(&a.heap, x)
+	a.heap = append(a.heap, x)
+	for i := len(a.heap) - 1; i > 0; {
+		above := (i - 1) / 2
+		if !a.heap[i].before(&a.heap[above]) {
+			return
+		}
+		a.heap[i], a.heap[above] = a.heap[above], a.heap[i]
+		i = above
+	}
 }
 
 // first is the time of the next alarm.
 func (a *alarms) first() (at time.Time, ok bool) {
 	for len(a.heap) > 0 && a.heap[0].void() {
-		heap.Pop(&a.heap)
+		a.take()
 	}
 	if len(a.heap) == 0 {
 		return at, false
@@ -44,24 +58,29 @@ func (a *alarms) pop(now time.Time) (x alarm, due bool) {
 	if at, ok := a.first(); !ok || at.After(now) {
 		return x, false
 	}
-	return heap.Pop(&a.heap).(alarm), true
+	return a.take(), true
 }
 
-type alarmHeap []alarm
-
-func (h alarmHeap) Len() int { return len(h) }
-func (h alarmHeap) Less(i, j int) bool {
-	if !h[i].at.Equal(h[j].at) {
-		return h[i].at.Before(h[j].at)
+// take takes the first alarm.
+func (a *alarms) take() (x alarm) {
+	x = a.heap[0]
+	last := len(a.heap) - 1
+	moved := a.heap[last]
+	a.heap[last] = alarm{}
+	if a.heap = a.heap[:last]; last == 0 {
+		return x
 	}
-	return h[i].seq < h[j].seq
-}
-func (h alarmHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *alarmHeap) Push(x any)   { *h = append(*h, x.(alarm)) }
-func (h *alarmHeap) Pop() any {
-	last := len(*h) - 1
-	x := (*h)[last]
-	(*h)[last] = alarm{}
-	*h = (*h)[:last]
+	i := 0
+	for below := 1; below < last; below = 2*i + 1 {
+		if right := below + 1; right < last && a.heap[right].before(&a.heap[below]) {
+			below = right
+		}
+		if !a.heap[below].before(&moved) {
+			break
+		}
+		a.heap[i] = a.heap[below]
+		i = below
+	}
+	a.heap[i] = moved
 	return x
 }

@@ -33,6 +33,7 @@ type Sim struct {
 
 	text  strings.Builder
 	trace io.Writer
+	line  []byte // the memory of the line that is made
 }
 
 // start is when every world begins.
@@ -195,7 +196,10 @@ func (s *Sim) TraceTo(w io.Writer) { s.trace = w }
 
 // Tracef adds a line to the history of the world.
 func (s *Sim) Tracef(format string, args ...any) {
-	_, _ = fmt.Fprintf(s.trace, "%s "+format+"\n", append([]any{s.now.Format("02 15:04:05.000000")}, args...)...)
+	s.line = s.now.AppendFormat(s.line[:0], "02 15:04:05.000000 ")
+	s.line = fmt.Appendf(s.line, format, args...)
+	s.line = append(s.line, '\n')
+	_, _ = s.trace.Write(s.line)
 }
 
 // Trace is the history so far, if it is kept.

@@ -4,8 +4,9 @@ import (
 	"context"
 	"iter"
 	"runtime"
-	"slices"
 	"time"
+
+	"purveyor/internal/env"
 )
 
 // task is a function that runs when it is its turn.
@@ -14,10 +15,10 @@ type task struct {
 	of      *Process
 	do      func()
 	ended   bool
-	signals []<-chan struct{} // it waits for one of them
-	waits   uint64            // how often it has waited
-	got     int               // what Wait returns
-	at      [3]int            // its places in the lists
+	signals env.Signals // it waits for one of them
+	waits   uint64      // how often it has waited
+	got     int         // what Wait returns
+	at      [3]int      // its places in the lists
 }
 
 // signal takes a signal that the task waits for; -1: no signal is ready.
@@ -110,17 +111,17 @@ func (c *coroutine) run() {
 }
 
 // Wait implements env.World.
-func (p *Process) Wait(d time.Duration, signals ...<-chan struct{}) int {
+func (p *Process) Wait(d time.Duration, signals env.Signals) int {
 	s := p.sim
 	t := s.current
 	if t.of.dead {
 		runtime.Goexit()
 	}
-	t.signals = append(t.signals[:0], signals...)
+	t.signals = signals
 	switch {
 	case d == 0:
 		s.ready.add(t)
-	case slices.ContainsFunc(signals, func(signal <-chan struct{}) bool { return signal != nil }):
+	case signals != env.Signals{}:
 		s.waiting.add(t)
 	}
 	if d > 0 {
