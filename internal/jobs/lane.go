@@ -19,6 +19,7 @@ type lane struct {
 	recording int     // tries that ended, not yet on record
 	listed    bool    // it stands in pool.ready
 	short     bool    // storage may have jobs that had no room here
+	apart     bool    // no other job comes: it is forgotten with its job
 }
 
 // keptLanes is how many lanes are remembered although they have nothing to do.
@@ -57,7 +58,7 @@ func (r *Runner) laneOf(job commerce.Job) *lane {
 	}
 	l := r.lanes[key]
 	if l == nil {
-		l = &lane{key: key, pool: r.poolOf(key.JobClass), most: kind.Width, width: 1}
+		l = &lane{key: key, pool: r.poolOf(key.JobClass), most: kind.Width, width: 1, apart: kind.Apart}
 		r.lanes[key] = l
 	}
 	return l
@@ -234,7 +235,7 @@ func (r *Runner) release(t *task, back bool) {
 		l.short = false
 		r.Wake()
 	}
-	if len(r.lanes) > keptLanes && l.idle() && r.lanes[l.key] == l {
+	if (len(r.lanes) > keptLanes || l.apart) && l.idle() && r.lanes[l.key] == l {
 		delete(r.lanes, l.key)
 	}
 }

@@ -344,6 +344,11 @@ func TestApart(t *testing.T) {
 		if _, there := s.get(j.Key()); there {
 			t.Error("a job waits for others")
 		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if len(r.lanes) != 20 {
+			t.Errorf("%d lanes are remembered, and only 20 jobs go on", len(r.lanes))
+		}
 	})
 }
 

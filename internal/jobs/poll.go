@@ -97,10 +97,12 @@ func (r *Runner) pass(at commerce.Millis) (wait time.Duration, err error) {
 }
 
 // wanted returns the jobs to claim: jobs of known kinds whose pool has room for a whole
-// claim, except the jobs of full lanes.
+// claim, except the jobs of full lanes. Both lists are good until the next call.
 func (r *Runner) wanted() (classes []commerce.JobClass, full []commerce.JobLane) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	classes, full = r.classes[:0], r.full[:0]
+	defer func() { r.classes, r.full = classes, full }()
 	for kind := range r.Kinds {
 		for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
 			class := commerce.JobClass{Kind: kind, Mode: mode}
