@@ -1,13 +1,14 @@
 package memory
 
 import (
+	"bytes"
 	"reflect"
 	"sync"
 )
 
-// clone copies a value with all that it points to.
-func clone[V any](v V) V {
-	if p := planOf(reflect.TypeFor[V]()); p != nil {
+// clone copies a value with all that it points to, by the plan of its type.
+func clone[V any](p *plan, v V) V {
+	if p != nil {
 		p.deepen(reflect.ValueOf(&v).Elem())
 	}
 	return v
@@ -66,6 +67,8 @@ func (p *plan) deepen(v reflect.Value) {
 			f.plan.deepen(v.Field(f.n))
 		}
 	case v.IsNil():
+	case p.kind == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8:
+		v.SetBytes(bytes.Clone(v.Bytes()))
 	case p.kind == reflect.Pointer:
 		to := reflect.New(v.Type().Elem())
 		to.Elem().Set(v.Elem())

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
@@ -14,7 +13,7 @@ import (
 func (r reader) EndpointAttempts(_ context.Context, owner, before string, limit int) ([]commerce.WebhookAttempt, error) {
 	return list(r, &schema.Attempts, limit, func(a *commerce.WebhookAttempt) bool {
 		return commerce.EndpointOwner(a.PartnerID, a.Endpoint) == owner && (before == "" || a.ID < before)
-	}, func(a, b commerce.WebhookAttempt) int { return cmp.Compare(b.ID, a.ID) })
+	}, func(a, b *commerce.WebhookAttempt) int { return cmp.Compare(b.ID, a.ID) })
 }
 
 func (r reader) Endpoints(_ context.Context, owners []string) (map[string]commerce.Endpoint, error) {
@@ -29,7 +28,7 @@ func (r reader) Endpoints(_ context.Context, owners []string) (map[string]commer
 
 func (r reader) HeldEndpoints(context.Context) ([]commerce.Endpoint, error) {
 	return list(r, &schema.Endpoints, -1, func(e *commerce.Endpoint) bool { return e.HeldUntil != 0 && e.PausedOn == 0 },
-		func(a, b commerce.Endpoint) int {
+		func(a, b *commerce.Endpoint) int {
 			return cmp.Or(cmp.Compare(a.HeldUntil, b.HeldUntil), cmp.Compare(a.PartnerID, b.PartnerID))
 		})
 }
@@ -37,10 +36,10 @@ func (r reader) HeldEndpoints(context.Context) ([]commerce.Endpoint, error) {
 func (r reader) WebhookEvents(_ context.Context, keys []commerce.EventKey) (map[commerce.EventKey]commerce.WebhookEvent, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	found := map[commerce.EventKey]commerce.WebhookEvent{}
+	events, found := r.tables[schema.WebhookEvents.Name], map[commerce.EventKey]commerce.WebhookEvent{}
 	for _, key := range keys {
-		if e := r.tables[schema.WebhookEvents.Name].rows[key]; e != nil {
-			found[key] = clone(*e.value.(*commerce.WebhookEvent))
+		if e := find(events, key); e != nil {
+			found[key] = clone(events.plan, *eventOf(e))
 		}
 	}
 	return found, nil
@@ -48,20 +47,12 @@ func (r reader) WebhookEvents(_ context.Context, keys []commerce.EventKey) (map[
 
 func eventOf(r *row) *commerce.WebhookEvent { return r.value.(*commerce.WebhookEvent) }
 
-// behind is how many events of a list have lower ids; also: or this one.
-func behind(list []*row, id string, also bool) int {
-	n, found := slices.BinarySearchFunc(list, id, func(r *row, id string) int { return strings.Compare(eventOf(r).ID, id) })
-	if found && also {
-		n++
-	}
-	return n
-}
-
 // EventPage implements storage.Reader. There is one writer: ids become visible in their order.
 func (r reader) EventPage(_ context.Context, f storage.EventFilter) (storage.EventPage, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := r.tables[schema.WebhookEvents.Name].groups[f.PartnerID] // in the order of ids
+	events := r.tables[schema.WebhookEvents.Name]
+	all := events.groups[f.PartnerID] // in the order of ids
 	newest, page := "", f.List()
 	if len(all) > 0 {
 		newest = eventOf(all[len(all)-1]).ID
@@ -84,14 +75,14 @@ func (r reader) EventPage(_ context.Context, f storage.EventFilter) (storage.Eve
 			break
 		}
 		if (f.Kinds == nil || slices.Contains(f.Kinds, e.Kind)) && (f.Since == 0 || e.Timestamp >= f.Since) && (f.Until == 0 || e.Timestamp < f.Until) {
-			page.Add(clone(*e))
+			page.Add(clone(events.plan, *e))
 		}
 	}
 	return page.Page(newest), nil
 }
 
 func (r reader) Attempts(_ context.Context, key commerce.EventKey) ([]commerce.WebhookAttempt, error) {
-	return of(r, &schema.Attempts, key, -1, func(a, b commerce.WebhookAttempt) int { return cmp.Compare(a.ID, b.ID) })
+	return of(r, &schema.Attempts, key, -1, func(a, b *commerce.WebhookAttempt) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 func (r reader) EventsToSum(ctx context.Context, partnerID, from, to string, limit int) (facts []commerce.WebhookFacts, through string, err error) {

@@ -15,11 +15,11 @@ func inStores(stores []string, id string) bool { return stores == nil || slices.
 func (r reader) OpenOrders(_ context.Context, f storage.OpenFilter) ([]commerce.Order, error) {
 	return list(r, &schema.Orders, f.Limit, func(o *commerce.Order) bool {
 		return o.Status == f.Status && o.Status.Open() && inStores(f.Stores, o.StoreID)
-	}, storage.ByAge)
+	}, byValue(storage.ByAge))
 }
 
 func (r reader) newest(limit int, wanted func(*commerce.Order) bool) ([]commerce.Order, error) {
-	orders, err := list(r, &schema.Orders, -1, wanted, storage.ByAge)
+	orders, err := list(r, &schema.Orders, -1, wanted, byValue(storage.ByAge))
 	return storage.Newest(orders, limit), err
 }
 
@@ -34,7 +34,7 @@ func (r reader) OrderPage(_ context.Context, f storage.OrderFilter) (page storag
 	at := func(o commerce.Order) storage.OrderPosition { return f.Position(o.ID, o.CreatedOn) }
 	orders, err := list(r, &schema.Orders, -1, func(o *commerce.Order) bool {
 		return f.Has(*o) && (f.After == storage.OrderPosition{} || at(*o).Compare(f.After) < 0)
-	}, func(a, b commerce.Order) int { return at(b).Compare(at(a)) })
+	}, func(a, b *commerce.Order) int { return at(*b).Compare(at(*a)) })
 	if len(orders) > f.Limit {
 		orders = orders[:f.Limit]
 		page.Next = at(orders[f.Limit-1])
@@ -55,7 +55,7 @@ func (r reader) OrdersByKey(_ context.Context, keys []commerce.OrderKey) (map[co
 
 func (r reader) ExternalOrders(_ context.Context, externalID string) (keys []commerce.OrderKey, err error) {
 	refs, err := list(r, &schema.ExternalIDs, -1, func(ref *commerce.ExternalRef) bool { return ref.ExternalID == externalID },
-		func(a, b commerce.ExternalRef) int { return compareOrders(a.Order, b.Order) })
+		func(a, b *commerce.ExternalRef) int { return compareOrders(a.Order, b.Order) })
 	for _, ref := range refs {
 		keys = append(keys, ref.Order)
 	}
@@ -64,7 +64,7 @@ func (r reader) ExternalOrders(_ context.Context, externalID string) (keys []com
 
 func (r reader) ContactOrders(_ context.Context, stores []string, contact string, limit int) ([]commerce.Order, error) {
 	customers, err := list(r, &schema.Customers, -1, func(c *commerce.Customer) bool { return c.Contact == contact && inStores(stores, c.StoreID) },
-		func(a, b commerce.Customer) int { return strings.Compare(a.ID, b.ID) })
+		func(a, b *commerce.Customer) int { return strings.Compare(a.ID, b.ID) })
 	if err != nil {
 		return nil, err
 	}
@@ -74,5 +74,5 @@ func (r reader) ContactOrders(_ context.Context, stores []string, contact string
 }
 
 func (r reader) AllOpenAttention(_ context.Context, stores []string, limit int) ([]commerce.Attention, error) {
-	return list(r, &schema.Attention, limit, func(a *commerce.Attention) bool { return a.ResolvedOn == 0 && inStores(stores, a.StoreID) }, storage.ByUrgency)
+	return list(r, &schema.Attention, limit, func(a *commerce.Attention) bool { return a.ResolvedOn == 0 && inStores(stores, a.StoreID) }, byValue(storage.ByUrgency))
 }

@@ -129,7 +129,7 @@ func (b *batch) Save(context.Context) error {
 	e, r := b.e, &b.rows
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.tables.save(changes(r)); err != nil {
+	if err := e.tables.save(r); err != nil {
 		return err
 	}
 	e.replies.Add(packed(&r.Replies))
@@ -222,10 +222,11 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 		return nil, ctx.Err()
 	}
 	err = e.write(ctx, func() {
-		list = sorted(e.due(c), c.Limit, byRunAt)
+		jobs := e.tables[schema.Jobs.Name]
+		list = sorted(jobs, e.due(c), c.Limit, byRunAt)
 		for i, j := range list {
 			list[i] = j.LeasedTo(c.Worker, c.Until)
-			put(e.tables, &schema.Jobs, list[i])
+			put(jobs, j.Key(), stored(list[i]))
 		}
 	})
 	return list, err
@@ -246,9 +247,10 @@ func (e *Engine) due(c storage.JobClaim) (due []*row) {
 // ReleaseParked implements storage.Engine.
 func (e *Engine) ReleaseParked(ctx context.Context, owner string, limit int) (n int, err error) {
 	err = e.write(ctx, func() {
-		for _, j := range selected(e.tables, &schema.Jobs, limit, func(j *commerce.Job) bool { return j.State == commerce.JobParked && j.Owner == owner }, byRunAt) {
+		jobs := e.tables[schema.Jobs.Name]
+		for _, j := range selected(jobs, limit, func(j *commerce.Job) bool { return j.State == commerce.JobParked && j.Owner == owner }, byRunAt) {
 			j.State = commerce.JobWaiting
-			put(e.tables, &schema.Jobs, j)
+			put(jobs, j.Key(), &j)
 			n++
 		}
 	})
@@ -258,20 +260,20 @@ func (e *Engine) ReleaseParked(ctx context.Context, owner string, limit int) (n 
 // Orders are all that there are, in the order of their ids.
 func (d *Database) Orders() []commerce.Order {
 	all, _ := list(reader{d}, &schema.Orders, -1, func(*commerce.Order) bool { return true },
-		func(a, b commerce.Order) int { return cmp.Compare(a.ID, b.ID) })
+		func(a, b *commerce.Order) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
 
 // OpenReplies are the stored replies whose answer is not decided yet.
 func (d *Database) OpenReplies() []commerce.Reply {
 	open, _ := list(reader{d}, &schema.Replies, -1, func(r *commerce.Reply) bool { return r.Open() },
-		func(a, b commerce.Reply) int { return cmp.Compare(a.Key, b.Key) })
+		func(a, b *commerce.Reply) int { return cmp.Compare(a.Key, b.Key) })
 	return open
 }
 
 // SandboxObjects are all that there are, in the order of their ids.
 func (d *Database) SandboxObjects() []commerce.SandboxObject {
 	all, _ := list(reader{d}, &schema.SandboxObjects, -1, func(*commerce.SandboxObject) bool { return true },
-		func(a, b commerce.SandboxObject) int { return cmp.Compare(a.ID, b.ID) })
+		func(a, b *commerce.SandboxObject) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }

@@ -6,6 +6,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 )
 
 // PartnerOrders implements storage.Reader.
@@ -15,7 +16,7 @@ func (r reader) PartnerOrders(_ context.Context, f storage.PartnerOrderFilter, h
 	page.Version = storage.Version(r.stamp)
 	r.mu.Unlock()
 	r.mu.Lock()
-	orders := sorted(r.candidates(f), f.Limit+1, func(a, b commerce.Order) int { return f.Compare(f.Position(a), f.Position(b)) })
+	orders := sorted(r.tables[schema.Orders.Name], r.candidates(f), f.Limit+1, func(a, b *commerce.Order) int { return f.Compare(f.Position(*a), f.Position(*b)) })
 	r.mu.Unlock()
 	if len(orders) > f.Limit {
 		orders = orders[:f.Limit]

@@ -30,7 +30,7 @@ func (d *Database) productKey(id string) commerce.ProductKey {
 func (d *Database) item(key commerce.ProductKey) commerce.Item {
 	product, _ := get(d.tables, &schema.Products, key)
 	stock, _ := get(d.tables, &schema.Stock, key)
-	return commerce.Item{Product: clone(product), Stock: clone(stock)}
+	return commerce.Item{Product: clone(d.tables[schema.Products.Name].plan, *product), Stock: clone(d.tables[schema.Stock.Name].plan, *stock)}
 }
 
 // Items implements storage.Reader.
@@ -61,7 +61,7 @@ func (r reader) ProductsBySKU(_ context.Context, storeID string, skus []string) 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	found := map[string][]string{}
-	for _, p := range each(r.tables, &schema.Products) {
+	for p := range each[commerce.Product](r.tables, &schema.Products) {
 		if p.StoreID == storeID && p.SKU != "" && slices.Contains(skus, p.SKU) {
 			found[p.SKU] = append(found[p.SKU], p.ID)
 		}
@@ -79,7 +79,7 @@ func (r reader) FeedPlace(_ context.Context, name string) (commerce.FeedPlace, e
 
 // DueProductNews implements storage.Reader.
 func (r reader) DueProductNews(_ context.Context, at commerce.Millis, limit int) (keys []commerce.ProductKey, err error) {
-	due, err := list(r, &schema.ProductNews, limit, func(n *commerce.ProductNews) bool { return n.NextOn <= at }, func(a, b commerce.ProductNews) int {
+	due, err := list(r, &schema.ProductNews, limit, func(n *commerce.ProductNews) bool { return n.NextOn <= at }, func(a, b *commerce.ProductNews) int {
 		return cmp.Or(cmp.Compare(a.NextOn, b.NextOn), cmp.Compare(a.StoreID, b.StoreID), cmp.Compare(a.ProductID, b.ProductID))
 	})
 	for _, n := range due {
@@ -112,8 +112,8 @@ func (r reader) Unchanged(_ context.Context, s storage.ReadSet, v storage.Versio
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s.Orders.PartnerID != "" {
-		for _, o := range each(r.tables, &schema.Orders) {
-			if o.PartnerID == s.Orders.PartnerID && slices.Contains(s.Orders.Modes, o.Mode) && o.UpdatedOn > commerce.Millis(v) {
+		for _, m := range r.tables.since(s.Orders.PartnerID, commerce.Millis(v)+1) {
+			if o := m.row.value.(*commerce.Order); slices.Contains(s.Orders.Modes, o.Mode) && o.UpdatedOn > commerce.Millis(v) {
 				return v, false, nil
 			}
 		}
@@ -134,8 +134,8 @@ func (r reader) Unchanged(_ context.Context, s storage.ReadSet, v storage.Versio
 // versions are all that follow the position of a filter, in order. The lock is
 // held.
 func (d *Database) versions(f storage.ProductFilter) (list []commerce.ProductVersion) {
-	for key, s := range each(d.tables, &schema.Stock) {
-		v := commerce.ProductVersion{ProductKey: key, UpdatedOn: s.UpdatedOn}
+	for s := range each[commerce.Stock](d.tables, &schema.Stock) {
+		v := commerce.ProductVersion{ProductKey: s.Key(), UpdatedOn: s.UpdatedOn}
 		if (f.StoreIDs == nil || slices.Contains(f.StoreIDs, s.StoreID)) && (f.CategoryID == "" || s.CategoryID == f.CategoryID) &&
 			(f.Active == nil || s.Active == *f.Active) && (!f.AvailableOnly || s.Quantity > 0) &&
 			storage.PositionOf(v).Compare(f.After) > 0 {

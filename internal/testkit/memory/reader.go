@@ -18,30 +18,31 @@ type reader struct{ *Database }
 func one[K comparable, V any](r reader, of *schema.Table[K, V], key K) (v V, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	v, there := get(r.tables, of, key)
+	stored, there := get(r.tables, of, key)
 	if !there {
 		return v, storage.ErrNotFound
 	}
-	return clone(v), nil
+	return clone(r.tables[of.Name].plan, *stored), nil
 }
 
 // of reads the rows of a group, at most limit (below 0: all) in order.
-func of[V any](r reader, table schema.Described, group any, limit int, order func(a, b V) int) ([]V, error) {
+func of[V any](r reader, table schema.Described, group any, limit int, order func(a, b *V) int) ([]V, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return sorted(slices.Clone(r.tables[table.Shape().Name].groups[group]), limit, order), nil
+	t := r.tables[table.Shape().Name]
+	return sorted(t, slices.Clone(t.groups[group]), limit, order), nil
 }
 
 // list reads the rows that are wanted, at most limit (below 0: all) in order.
-func list[V any](r reader, of schema.Described, limit int, wanted func(*V) bool, order func(a, b V) int) ([]V, error) {
+func list[V any](r reader, of schema.Described, limit int, wanted func(*V) bool, order func(a, b *V) int) ([]V, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return selected(r.tables, of, limit, wanted, order), nil
+	return selected(r.tables[of.Shape().Name], limit, wanted, order), nil
 }
 
 // first reads a row that is not found by its key.
 func first[V any](r reader, of schema.Described, wanted func(*V) bool) (v V, err error) {
-	found, _ := list(r, of, 1, wanted, func(V, V) int { return 0 })
+	found, _ := list(r, of, 1, wanted, func(_, _ *V) int { return 0 })
 	if len(found) == 0 {
 		return v, storage.ErrNotFound
 	}
@@ -59,7 +60,7 @@ func (r reader) StoreByNo(_ context.Context, no int64) (commerce.Store, error) {
 func (r reader) Stores(_ context.Context, f storage.StoreFilter) ([]commerce.Store, error) {
 	return list(r, &schema.Stores, f.Limit, func(s *commerce.Store) bool {
 		return s.Active == f.Active && s.ID > f.After && (f.IDs == nil || slices.Contains(f.IDs, s.ID))
-	}, func(a, b commerce.Store) int { return cmp.Compare(a.ID, b.ID) })
+	}, func(a, b *commerce.Store) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 func (r reader) Sites(_ context.Context, f storage.SiteFilter) (sites []commerce.Site, err error) {
@@ -68,7 +69,7 @@ func (r reader) Sites(_ context.Context, f storage.SiteFilter) (sites []commerce
 			at, known := s.Point()
 			return known && s.Band() == strip.Band && strip.West <= at.Lng && at.Lng <= strip.East
 		})
-	}, func(a, b commerce.Store) int { return cmp.Compare(a.ID, b.ID) })
+	}, func(a, b *commerce.Store) int { return cmp.Compare(a.ID, b.ID) })
 	for _, s := range stores {
 		if site, known := s.Site(); known {
 			sites = append(sites, site)
@@ -85,13 +86,13 @@ func (r reader) Categories(_ context.Context, f storage.CategoryFilter) ([]comme
 		if f.StoreIDs == nil {
 			return true
 		}
-		for _, s := range each(r.tables, &schema.Stock) {
+		for s := range each[commerce.Stock](r.tables, &schema.Stock) {
 			if s.CategoryID == c.ID && slices.Contains(f.StoreIDs, s.StoreID) {
 				return true
 			}
 		}
 		return false
-	}, func(a, b commerce.Category) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	}, func(a, b *commerce.Category) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
 }
 
 func (r reader) Stock(_ context.Context, productIDs []string) (map[string]commerce.Stock, error) {
@@ -100,10 +101,15 @@ func (r reader) Stock(_ context.Context, productIDs []string) (map[string]commer
 	found := map[string]commerce.Stock{}
 	for _, id := range productIDs {
 		if s, there := get(r.tables, &schema.Stock, r.productKey(id)); there {
-			found[id] = clone(s)
+			found[id] = clone(r.tables[schema.Stock.Name].plan, *s)
 		}
 	}
 	return found, nil
+}
+
+// byValue is an order of rows as package storage has it.
+func byValue[V any](order func(a, b V) int) func(a, b *V) int {
+	return func(a, b *V) int { return order(*a, *b) }
 }
 
 func compareProducts(a, b commerce.ProductKey) int {
@@ -116,11 +122,11 @@ func (r reader) StockPage(_ context.Context, storeID string, after commerce.Prod
 	}
 	return list(r, &schema.Stock, limit, func(s *commerce.Stock) bool {
 		return (storeID == "" || s.StoreID == storeID) && compareProducts(s.Key(), after) > 0
-	}, func(a, b commerce.Stock) int { return compareProducts(a.Key(), b.Key()) })
+	}, func(a, b *commerce.Stock) int { return compareProducts(a.Key(), b.Key()) })
 }
 
 func (r reader) StockMoves(_ context.Context, key commerce.ProductKey, from commerce.MovePosition, limit int) (moves []commerce.StockMove, err error) {
-	newest, err := of(r, &schema.StockMoves, key, -1, func(a, b commerce.StockMove) int { return cmp.Compare(b.Seq, a.Seq) })
+	newest, err := of(r, &schema.StockMoves, key, -1, func(a, b *commerce.StockMove) int { return cmp.Compare(b.Seq, a.Seq) })
 	for len(moves) < limit {
 		i := slices.IndexFunc(newest, func(m commerce.StockMove) bool { return m.At == from.At && m.Seq < from.Seq })
 		if i < 0 {
@@ -154,11 +160,11 @@ func (r reader) Refund(_ context.Context, key commerce.RefundKey) (commerce.Refu
 }
 
 func (r reader) Ledger(_ context.Context, key commerce.OrderKey) ([]commerce.LedgerEntry, error) {
-	return of(r, &schema.Ledger, key, -1, func(a, b commerce.LedgerEntry) int { return cmp.Compare(a.Seq, b.Seq) })
+	return of(r, &schema.Ledger, key, -1, func(a, b *commerce.LedgerEntry) int { return cmp.Compare(a.Seq, b.Seq) })
 }
 
 func (r reader) Refunds(_ context.Context, key commerce.OrderKey) ([]commerce.Refund, error) {
-	return of(r, &schema.Refunds, key, -1, func(a, b commerce.Refund) int {
+	return of(r, &schema.Refunds, key, -1, func(a, b *commerce.Refund) int {
 		return cmp.Or(cmp.Compare(a.CreatedOn, b.CreatedOn), cmp.Compare(a.ID, b.ID))
 	})
 }
@@ -169,7 +175,7 @@ func compareOrders(a, b commerce.OrderKey) int {
 
 func (r reader) Payments(_ context.Context, after commerce.OrderKey, limit int) ([]commerce.Payment, error) {
 	return list(r, &schema.Payments, limit, func(p *commerce.Payment) bool { return compareOrders(p.Key(), after) > 0 },
-		func(a, b commerce.Payment) int { return compareOrders(a.Key(), b.Key()) })
+		func(a, b *commerce.Payment) int { return compareOrders(a.Key(), b.Key()) })
 }
 
 func (r reader) Delivery(_ context.Context, key commerce.OrderKey) (commerce.Delivery, error) {
@@ -177,7 +183,7 @@ func (r reader) Delivery(_ context.Context, key commerce.OrderKey) (commerce.Del
 }
 
 func (r reader) Attention(_ context.Context, key commerce.OrderKey) ([]commerce.Attention, error) {
-	return of(r, &schema.Attention, key, -1, func(a, b commerce.Attention) int { return cmp.Compare(a.Code, b.Code) })
+	return of(r, &schema.Attention, key, -1, func(a, b *commerce.Attention) int { return cmp.Compare(a.Code, b.Code) })
 }
 
 func (r reader) OpenAttention(_ context.Context, storeID string, after storage.AttentionPosition, limit int) ([]commerce.Attention, error) {
@@ -189,7 +195,7 @@ func (r reader) OpenAttention(_ context.Context, storeID string, after storage.A
 	}
 	return list(r, &schema.Attention, limit, func(a *commerce.Attention) bool {
 		return a.StoreID == storeID && a.ResolvedOn == 0 && order(at(*a), after) > 0
-	}, func(a, b commerce.Attention) int { return order(at(a), at(b)) })
+	}, func(a, b *commerce.Attention) int { return order(at(*a), at(*b)) })
 }
 
 func (r reader) GeocodedAddress(_ context.Context, address string) (commerce.GeocodedAddress, error) {
@@ -198,7 +204,7 @@ func (r reader) GeocodedAddress(_ context.Context, address string) (commerce.Geo
 
 func (r reader) StrayCallbacks(_ context.Context, deliveryID string) ([]commerce.StrayCallback, error) {
 	return list(r, &schema.StrayCallbacks, -1, func(n *commerce.StrayCallback) bool { return n.DeliveryID == deliveryID },
-		func(a, b commerce.StrayCallback) int { return cmp.Compare(a.ID, b.ID) })
+		func(a, b *commerce.StrayCallback) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 func (r reader) SandboxObject(_ context.Context, id string) (commerce.SandboxObject, error) {
@@ -206,7 +212,7 @@ func (r reader) SandboxObject(_ context.Context, id string) (commerce.SandboxObj
 }
 
 func (r reader) Timeline(_ context.Context, key commerce.OrderKey, limit int) ([]commerce.TimelineEvent, error) {
-	newest, err := of(r, &schema.Timeline, key, limit, func(a, b commerce.TimelineEvent) int { return cmp.Compare(b.Seq, a.Seq) })
+	newest, err := of(r, &schema.Timeline, key, limit, func(a, b *commerce.TimelineEvent) int { return cmp.Compare(b.Seq, a.Seq) })
 	slices.Reverse(newest)
 	return newest, err
 }
@@ -229,14 +235,14 @@ func (r reader) Certification(_ context.Context, partnerID string) (commerce.Cer
 
 func (r reader) APIKeys(_ context.Context, partnerID string) ([]commerce.APIKey, error) {
 	return list(r, &schema.APIKeys, -1, func(k *commerce.APIKey) bool { return k.PartnerID == partnerID },
-		func(a, b commerce.APIKey) int {
+		func(a, b *commerce.APIKey) int {
 			return cmp.Or(cmp.Compare(b.CreatedOn, a.CreatedOn), cmp.Compare(b.ID, a.ID))
 		})
 }
 
 func (r reader) EndingKeys(_ context.Context, after, until commerce.Millis) ([]commerce.APIKey, error) {
 	return list(r, &schema.APIKeys, -1, func(k *commerce.APIKey) bool { return k.ExpiresOn > after && k.ExpiresOn <= until },
-		func(a, b commerce.APIKey) int {
+		func(a, b *commerce.APIKey) int {
 			return cmp.Or(cmp.Compare(a.ExpiresOn, b.ExpiresOn), cmp.Compare(a.ID, b.ID))
 		})
 }
@@ -260,7 +266,7 @@ func (r reader) Partners(context.Context) ([]commerce.Partner, error) {
 	defer r.mu.Unlock()
 	if table := r.tables[schema.Partners.Name]; r.listed.writes != table.writes || r.listed.partners == nil {
 		r.listed.writes = table.writes
-		r.listed.partners = selected(r.tables, &schema.Partners, -1, func(*commerce.Partner) bool { return true }, func(a, b commerce.Partner) int { return cmp.Compare(a.ID, b.ID) })
+		r.listed.partners = selected(table, -1, func(*commerce.Partner) bool { return true }, func(a, b *commerce.Partner) int { return cmp.Compare(a.ID, b.ID) })
 	}
 	return slices.Clone(r.listed.partners), nil
 }
@@ -272,13 +278,13 @@ func (r reader) Job(_ context.Context, key commerce.JobKey) (commerce.Job, error
 func (r reader) Jobs(_ context.Context, f storage.JobFilter) ([]commerce.Job, error) {
 	after := commerce.Job{RunAt: f.After.RunAt, Slot: f.After.Slot, ID: f.After.ID}
 	return list(r, &schema.Jobs, f.Limit, func(j *commerce.Job) bool {
-		return j.State == f.State && (f.Owner == "" && f.State != commerce.JobParked || j.Owner == f.Owner) && byRunAt(*j, after) > 0
+		return j.State == f.State && (f.Owner == "" && f.State != commerce.JobParked || j.Owner == f.Owner) && byRunAt(j, &after) > 0
 	}, byRunAt)
 }
 
 func (r reader) FirstWebhookJobs(_ context.Context, eventID string) ([]commerce.Job, error) {
 	return list(r, &schema.Jobs, -1, func(j *commerce.Job) bool { return j.Subject == eventID && !j.Resends() },
-		func(a, b commerce.Job) int { return cmp.Compare(a.Slot, b.Slot) })
+		func(a, b *commerce.Job) int { return cmp.Compare(a.Slot, b.Slot) })
 }
 
 func (r reader) NextDue(_ context.Context, now commerce.Millis) (due bool, next commerce.Millis, err error) {
@@ -303,23 +309,23 @@ func (r reader) NextDue(_ context.Context, now commerce.Millis) (due bool, next 
 
 func (r reader) Outbox(_ context.Context, before string, limit int) ([]commerce.UnsentMessage, error) {
 	return list(r, &schema.Outbox, limit, func(m *commerce.UnsentMessage) bool { return before == "" || m.ID < before },
-		func(a, b commerce.UnsentMessage) int { return cmp.Compare(b.ID, a.ID) })
+		func(a, b *commerce.UnsentMessage) int { return cmp.Compare(b.ID, a.ID) })
 }
 
 func (r reader) Audit(_ context.Context, storeID, before string, limit int) ([]commerce.AuditEntry, error) {
 	return list(r, &schema.Audit, limit, func(e *commerce.AuditEntry) bool { return e.StoreID == storeID && (before == "" || e.ID < before) },
-		func(a, b commerce.AuditEntry) int { return cmp.Compare(b.ID, a.ID) })
+		func(a, b *commerce.AuditEntry) int { return cmp.Compare(b.ID, a.ID) })
 }
 
 func (r reader) NewestAudit(_ context.Context, before string, limit int) ([]commerce.AuditEntry, error) {
 	return list(r, &schema.Audit, limit, func(e *commerce.AuditEntry) bool { return before == "" || e.ID < before },
-		func(a, b commerce.AuditEntry) int { return cmp.Compare(b.ID, a.ID) })
+		func(a, b *commerce.AuditEntry) int { return cmp.Compare(b.ID, a.ID) })
 }
 
 func (r reader) HourSums(_ context.Context, q storage.SumFilter, f func(commerce.DaySumsKey, *commerce.HourSum)) error {
 	days, err := list(r, &schema.HourSums, -1, func(d *commerce.DaySums) bool {
 		return d.Mode == q.Mode && slices.Contains(q.StoreIDs, d.StoreID)
-	}, func(a, b commerce.DaySums) int { return cmp.Compare(a.Day, b.Day) })
+	}, func(a, b *commerce.DaySums) int { return cmp.Compare(a.Day, b.Day) })
 	for _, d := range days {
 		for i := range d.Hours {
 			if q.Has(d.Day, &d.Hours[i]) {
@@ -349,8 +355,14 @@ func (r reader) ChangedOrders(_ context.Context, partnerID string, mode commerce
 }
 
 func (r reader) OrdersToSum(ctx context.Context, storeID, from, to string, limit int) (facts []commerce.SumFacts, err error) {
-	orders, err := list(r, &schema.Orders, limit, func(o *commerce.Order) bool { return o.StoreID == storeID && o.ID >= from && o.ID < to },
-		func(a, b commerce.Order) int { return cmp.Compare(a.ID, b.ID) })
+	r.mu.Lock()
+	all := r.tables[schema.Orders.Name].groups[storeID] // in the order of ids
+	all = all[behind(all, from, false):behind(all, to, false)]
+	var orders []*commerce.Order
+	for _, row := range all[:min(len(all), limit)] {
+		orders = append(orders, row.value.(*commerce.Order))
+	}
+	r.mu.Unlock()
 	for _, o := range orders {
 		payment, _ := r.Payment(ctx, o.Key())
 		f := commerce.SumFacts{CapturedCents: payment.CapturedCents, Order: commerce.Order{StoreID: storeID, ID: o.ID, PartnerID: o.PartnerID, Mode: o.Mode,

@@ -28,7 +28,7 @@ func (e *Engine) Sweep(ctx context.Context, now commerce.Millis) (n int, err err
 			_, known := p.RouteOf(id)
 			return there && (id == "" || known)
 		}
-		of := func(id string) bool { return e.tables[schema.Partners.Name].rows[id] != nil }
+		of := func(id string) bool { return find(e.tables[schema.Partners.Name], id) != nil }
 		event, ended := first(commerce.PrefixEvent), func(j *commerce.Job) bool {
 			return j.RunAt < events && (j.State == commerce.JobParked && endpointOf(j.Owner) || j.State == commerce.JobDead && !j.Kind.Holds() || j.State == commerce.JobGivenUp)
 		}
@@ -72,7 +72,7 @@ func sweep[V any, A cmp.Ordered](t tables, of schema.Described, most int, age fu
 	slices.SortFunc(gone, func(a, b *row) int { return cmp.Compare(a.seq, b.seq) })
 	gone = gone[:min(len(gone), most)]
 	for _, r := range gone {
-		rows.remove(r.key)
+		rows.drop(r)
 	}
 	return len(gone)
 }

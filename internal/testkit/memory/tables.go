@@ -3,7 +3,9 @@ package memory
 import (
 	"cmp"
 	"iter"
+	"reflect"
 	"slices"
+	"strings"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage/schema"
@@ -12,11 +14,14 @@ import (
 // tables are the tables of the registry, by their names.
 type tables map[string]*table
 
-// table has rows by their keys. A table with groups also has them by what they belong to.
+// table has rows. A table with groups also has them by what they belong to.
 type table struct {
-	rows   map[any]*row
+	rows   []*row         // in no order
+	byKey  any            // a map of keys to *row
+	plan   *plan          // how rows are copied
 	groups map[any][]*row // in the order in which they were added
 	group  func(value any) any
+	drop   func(*row) // deletes a row
 	added  int64
 	writes int64
 
@@ -34,37 +39,47 @@ type moment struct {
 
 // row is a stored row. Its value is a pointer that is never written through.
 type row struct {
-	key, value any
-	seq        int64 // rows have come into the table in this order
+	value any
+	seq   int64 // rows have come into the table in this order
+	at    int   // its place among the rows
 }
 
 func newTables() tables {
 	t := tables{}
-	for _, d := range schema.All {
-		if t[d.Shape().Name] == nil {
-			t[d.Shape().Name] = &table{rows: map[any]*row{}, changes: map[string][]moment{}}
-		}
-	}
 	for _, k := range keepers {
-		if group := k.groups(); group != nil {
-			t[k.name()].group, t[k.name()].groups = group, map[any][]*row{}
+		if t[k.name()] == nil {
+			t[k.name()] = k.table()
 		}
 	}
 	return t
 }
 
+// newTable makes a table for rows with keys. Without a group, there are none.
+func newTable[K comparable, V any](keyOf func(*V) K, group func(*V) any) *table {
+	t := &table{byKey: map[K]*row{}, plan: planOf(reflect.TypeFor[V]()), changes: map[string][]moment{}}
+	t.drop = func(r *row) { remove(t, keyOf(r.value.(*V))) }
+	if group != nil {
+		t.group, t.groups = func(value any) any { return group(value.(*V)) }, map[any][]*row{}
+	}
+	return t
+}
+
+// find finds a row of the table; nil: there is none.
+func find[K comparable](t *table, key K) *row { return t.byKey.(map[K]*row)[key] }
+
 // put writes a row, whose group never changes.
-func (t *table) put(key, value any) {
+func put[K comparable](t *table, key K, value any) {
 	t.writes++
-	if r := t.rows[key]; r != nil {
+	if r := find(t, key); r != nil {
 		was := r.value
 		r.value = value
 		t.note(r, was)
 		return
 	}
 	t.added++
-	r := &row{key, value, t.added}
-	t.rows[key] = r
+	r := &row{value, t.added, len(t.rows)}
+	t.byKey.(map[K]*row)[key] = r
+	t.rows = append(t.rows, r)
 	t.note(r, nil)
 	if t.eldest != nil {
 		t.young = append(t.young, r)
@@ -72,10 +87,21 @@ func (t *table) put(key, value any) {
 	if t.group != nil {
 		g := t.group(value)
 		t.groups[g] = append(t.groups[g], r)
-		if _, is := value.(*commerce.WebhookEvent); is {
+		if _, named := idOf(r); named {
 			sift(t.groups[g])
 		}
 	}
+}
+
+// idOf is the id of an event or order: these stand in their groups in the order of their ids.
+func idOf(r *row) (id string, named bool) {
+	switch v := r.value.(type) {
+	case *commerce.WebhookEvent:
+		return v.ID, true
+	case *commerce.Order:
+		return v.ID, true
+	}
+	return "", false
 }
 
 // note adds the moments in which an order was made and changed.
@@ -107,22 +133,42 @@ func (t tables) since(partnerID string, from commerce.Millis) (list []moment) {
 	return all[at:]
 }
 
-// sift moves the last of a list of events to the place of its id. Batches add events in the
+// sift moves the last of a list of rows to the place of its id. Batches mostly add them in the
 // order of ids, so it mostly stands there.
 func sift(list []*row) {
-	for i := len(list) - 1; i > 0 && eventOf(list[i]).ID < eventOf(list[i-1]).ID; i-- {
+	last, _ := idOf(list[len(list)-1])
+	for i := len(list) - 1; i > 0; i-- {
+		if before, _ := idOf(list[i-1]); before <= last {
+			return
+		}
 		list[i], list[i-1] = list[i-1], list[i]
 	}
 }
 
+// behind is how many rows of a list have lower ids; also: or this one.
+func behind(list []*row, id string, also bool) int {
+	n, found := slices.BinarySearchFunc(list, id, func(r *row, id string) int {
+		other, _ := idOf(r)
+		return strings.Compare(other, id)
+	})
+	if found && also {
+		n++
+	}
+	return n
+}
+
 // remove deletes a row, if there is one.
-func (t *table) remove(key any) {
-	r := t.rows[key]
+func remove[K comparable](t *table, key K) {
+	r := find(t, key)
 	if r == nil {
 		return
 	}
 	t.writes++
-	delete(t.rows, key)
+	delete(t.byKey.(map[K]*row), key)
+	last := t.rows[len(t.rows)-1]
+	t.rows[r.at], last.at = last, r.at
+	t.rows[len(t.rows)-1] = nil
+	t.rows = t.rows[:len(t.rows)-1]
 	if t.group == nil {
 		return
 	}
@@ -135,23 +181,18 @@ func (t *table) remove(key any) {
 }
 
 // get reads a row. It is the row of the database, not a copy.
-func get[K comparable, V any](t tables, of *schema.Table[K, V], k K) (v V, there bool) {
-	if r := t[of.Name].rows[k]; r != nil {
-		return *r.value.(*V), true
+func get[K comparable, V any](t tables, of *schema.Table[K, V], k K) (v *V, there bool) {
+	if r := find(t[of.Name], k); r != nil {
+		return r.value.(*V), true
 	}
-	return v, false
-}
-
-// put writes a row.
-func put[K comparable, V any](t tables, of *schema.Table[K, V], v V) {
-	t[of.Name].put(of.KeyOf(&v), &v)
+	return new(V), false
 }
 
 // each gives the rows of a table, which are not copies.
-func each[K comparable, V any](t tables, of *schema.Table[K, V]) iter.Seq2[K, *V] {
-	return func(yield func(K, *V) bool) {
-		for k, r := range t[of.Name].rows {
-			if !yield(k.(K), r.value.(*V)) {
+func each[V any](t tables, of schema.Described) iter.Seq[*V] {
+	return func(yield func(*V) bool) {
+		for _, r := range t[of.Shape().Name].rows {
+			if !yield(r.value.(*V)) {
 				return
 			}
 		}
@@ -163,22 +204,6 @@ func (t tables) load(r *commerce.Rows) {
 	for _, k := range keepers {
 		k.load(t, r)
 	}
-}
-
-// change is a row as it is to be saved.
-type change struct {
-	table string
-	key   any
-	value any  // a pointer; nil: the row is deleted
-	fresh bool // it must not be there yet
-}
-
-// changes are all that a batch saves.
-func changes(r *commerce.Rows) (list []change) {
-	for _, k := range keepers {
-		list = k.changes(r, list)
-	}
-	return list
 }
 
 // broken returns what constraint a row breaks; empty: it breaks none.
@@ -196,52 +221,56 @@ func broken(row any) string {
 	return ""
 }
 
-// save writes the changes, unless one of them is refused: then it writes nothing.
-func (t tables) save(list []change) error {
-	for _, c := range list {
-		if c.fresh && c.value != nil && t[c.table].rows[c.key] != nil {
-			return refusal("it is there already", c.value)
-		}
-		if what := broken(c.value); what != "" {
-			return refusal(what, c.value)
+// save writes the changes of a batch, unless one of them is refused: then it writes nothing.
+func (t tables) save(r *commerce.Rows) error {
+	for _, k := range keepers {
+		if err := k.check(t, r); err != nil {
+			return err
 		}
 	}
-	for _, c := range list {
-		if c.value == nil {
-			t[c.table].remove(c.key)
-		} else {
-			t[c.table].put(c.key, c.value)
-		}
+	for _, k := range keepers {
+		k.save(t, r)
+	}
+	return nil
+}
+
+// check returns why a row may not be written. A fresh one must not be there yet.
+func check[K comparable](t *table, key K, value any, fresh bool) error {
+	if fresh && find(t, key) != nil {
+		return refusal("it is there already", value)
+	}
+	if what := broken(value); what != "" {
+		return refusal(what, value)
 	}
 	return nil
 }
 
 // selected gives copies of the rows that are wanted, at most limit (below 0: all) in order.
-func selected[V any](t tables, of schema.Described, limit int, wanted func(*V) bool, order func(a, b V) int) (list []V) {
+func selected[V any](t *table, limit int, wanted func(*V) bool, order func(a, b *V) int) (list []V) {
 	var found []*row
-	for _, r := range t[of.Shape().Name].rows {
+	for _, r := range t.rows {
 		if wanted(r.value.(*V)) {
 			found = append(found, r)
 		}
 	}
-	return sorted(found, limit, order)
+	return sorted(t, found, limit, order)
 }
 
 // sorted gives copies of rows, at most limit (below 0: all) in order; of equal ones, the oldest
 // first.
-func sorted[V any](found []*row, limit int, order func(a, b V) int) (list []V) {
+func sorted[V any](t *table, found []*row, limit int, order func(a, b *V) int) (list []V) {
 	slices.SortFunc(found, func(a, b *row) int {
-		return cmp.Or(order(*a.value.(*V), *b.value.(*V)), cmp.Compare(a.seq, b.seq))
+		return cmp.Or(order(a.value.(*V), b.value.(*V)), cmp.Compare(a.seq, b.seq))
 	})
 	if limit >= 0 {
 		found = found[:min(len(found), limit)]
 	}
 	for _, r := range found {
-		list = append(list, clone(*r.value.(*V)))
+		list = append(list, clone(t.plan, *r.value.(*V)))
 	}
 	return list
 }
 
-func byRunAt(a, b commerce.Job) int {
+func byRunAt(a, b *commerce.Job) int {
 	return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.Slot, b.Slot), cmp.Compare(a.ID, b.ID))
 }

@@ -25,7 +25,7 @@ func (r reader) Gauges(ctx context.Context, most int) (g storage.Gauges, err err
 }
 
 func (r reader) jobCounts(most int) (counts []storage.JobCount, err error) {
-	jobs, err := list(r, &schema.Jobs, -1, func(j *commerce.Job) bool { return j.State != commerce.JobGivenUp }, func(a, b commerce.Job) int { return cmp.Compare(a.RunAt, b.RunAt) })
+	jobs, err := list(r, &schema.Jobs, -1, func(j *commerce.Job) bool { return j.State != commerce.JobGivenUp }, func(a, b *commerce.Job) int { return cmp.Compare(a.RunAt, b.RunAt) })
 	type part struct {
 		state   commerce.JobState
 		slot    int64
@@ -58,7 +58,7 @@ next:
 }
 
 func (r reader) eachEndpoint() ([]commerce.Endpoint, error) {
-	all, err := list(r, &schema.Endpoints, -1, func(*commerce.Endpoint) bool { return true }, func(commerce.Endpoint, commerce.Endpoint) int { return 0 })
+	all, err := list(r, &schema.Endpoints, -1, func(*commerce.Endpoint) bool { return true }, func(_, _ *commerce.Endpoint) int { return 0 })
 	for i, e := range all {
 		all[i] = commerce.Endpoint{PartnerID: e.PartnerID, ID: e.ID, FailingSince: e.FailingSince, HeldUntil: e.HeldUntil, HeldSince: e.HeldSince, PausedOn: e.PausedOn}
 	}
