@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -34,7 +33,7 @@ func (w *world) rides() map[string][]ride {
 			continue
 		}
 		var r ride
-		if err := json.Unmarshal(o.Data, &r); err != nil {
+		if err := decode(o.Data, &r); err != nil {
 			w.broke("a delivery of the sandbox could not be read: %v", err)
 		}
 		order, _, _ := commerce.ParseDeliveryRef(r.Ref)

@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 
 	"purveyor/internal/commerce"
@@ -36,7 +35,7 @@ func (w *world) books() map[string]*book {
 				AmountCents commerce.Cents
 			}
 		}
-		if err := json.Unmarshal(o.Data, &s); err != nil || s.Request.OrderID == "" {
+		if err := decode(o.Data, &s); err != nil || s.Request.OrderID == "" {
 			w.broke("the processor's session %s could not be read: %v", o.ID, err)
 			continue
 		}

@@ -1,7 +1,6 @@
 package simulation
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -37,7 +36,7 @@ func (w *world) blunder() {
 			Error *string `json:"error"`
 			Trace *string `json:"trace_id"`
 		}
-		if err := json.Unmarshal([]byte(answer), &read); err != nil || read.OK != (status < 300) || (read.Error == nil) != read.OK {
+		if err := decode([]byte(answer), &read); err != nil || read.OK != (status < 300) || (read.Error == nil) != read.OK {
 			s.broke("%s %s was answered %d, in the wrong shape: %s", m.method, m.path, status, answer)
 		}
 	}

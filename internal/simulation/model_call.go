@@ -1,7 +1,6 @@
 package simulation
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -112,12 +111,10 @@ func (x *asked) judge() {
 // byExternal is the story whose order has this external id, in a path.
 func (w *world) byExternal(part string) *story {
 	name, err := url.PathUnescape(part)
-	for _, s := range w.told {
-		if err == nil && s.name == name && !s.paidHere {
-			return s
-		}
+	if err != nil {
+		return nil
 	}
-	return nil
+	return w.external[name]
 }
 
 // wrong records that an answer is not what the model says.
@@ -127,7 +124,7 @@ func (x *asked) wrong(format string, args ...any) {
 
 // read decodes the answer.
 func (x *asked) read(into any) bool {
-	if err := json.Unmarshal([]byte(x.answer), into); err != nil {
+	if err := decode([]byte(x.answer), into); err != nil {
 		x.wrong("it cannot be read: %v", err)
 		return false
 	}
@@ -165,7 +162,7 @@ func (p *partner) shape(r request, trace string, status int, answer string, h ht
 		Code  string  `json:"code"`
 		Trace *string `json:"trace_id"`
 	}
-	switch err := json.Unmarshal([]byte(answer), &b); {
+	switch err := decode([]byte(answer), &b); {
 	case err != nil || b.OK == nil || *b.OK != (status < 300) || (b.Error != nil) == *b.OK:
 		wrong("it has the wrong shape")
 	case b.Error != nil && (*b.Error == "" || !errorCodes.MatchString(b.Code)):

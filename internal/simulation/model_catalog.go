@@ -1,12 +1,13 @@
 package simulation
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 
 	"purveyor/internal/testkit/fixture"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // productRead is a product as lists show it (SPEC, Product).
@@ -31,7 +32,7 @@ type shown struct {
 func (x *asked) judgeProducts() {
 	var b struct {
 		Count    int
-		Products []json.RawMessage
+		Products []jsontext.Value
 	}
 	if !x.read(&b) {
 		return
@@ -48,15 +49,15 @@ func (x *asked) judgeProducts() {
 }
 
 func (x *asked) judgeProduct() {
-	var b struct{ Product json.RawMessage }
+	var b struct{ Product jsontext.Value }
 	if x.read(&b) {
 		x.judgeProductOf(b.Product)
 	}
 }
 
-func (x *asked) judgeProductOf(raw json.RawMessage) (v productRead) {
+func (x *asked) judgeProductOf(raw jsontext.Value) (v productRead) {
 	var store, n int
-	if err := json.Unmarshal(raw, &v); err != nil || x.stock[v.ID] == nil {
+	if err := decode(raw, &v); err != nil || x.stock[v.ID] == nil {
 		x.wrong("a product cannot be read, or is unknown: %v", err)
 		return v
 	}
@@ -117,7 +118,7 @@ func (x *asked) judgeAvailability() {
 // judgeLines judges the availability of each line of a cart.
 func (x *asked) judgeLines(b availability) {
 	var c cart
-	if err := json.Unmarshal([]byte(x.body), &c); err != nil || len(b.Items) != len(c.Items) {
+	if err := decode([]byte(x.body), &c); err != nil || len(b.Items) != len(c.Items) {
 		x.wrong("it has %d lines: %v", len(b.Items), err)
 		return
 	}
@@ -143,7 +144,7 @@ func (x *asked) judgeAdjustments() {
 			Delta     int64  `json:"delta"`
 		}
 	}
-	if err := json.Unmarshal([]byte(x.body), &sent); err != nil || !x.read(&got) || len(sent.Adjustments) != len(got.Adjustments) {
+	if err := decode([]byte(x.body), &sent); err != nil || !x.read(&got) || len(sent.Adjustments) != len(got.Adjustments) {
 		x.wrong("it has the wrong lines: %v", err)
 		return
 	}
@@ -278,7 +279,7 @@ func (x *asked) judgePreflight() {
 		Quote        *quoteRead
 	}
 	var c cart
-	if err := json.Unmarshal([]byte(x.body), &c); err != nil || !x.read(&b) {
+	if err := decode([]byte(x.body), &c); err != nil || !x.read(&b) {
 		x.wrong("it cannot be read: %v", err)
 		return
 	}

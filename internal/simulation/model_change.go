@@ -1,7 +1,6 @@
 package simulation
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -21,7 +20,7 @@ func (x *asked) judgeReport() {
 			Tracking string `json:"courier_tracking_url"`
 		}
 	}
-	if err := json.Unmarshal([]byte(x.body), &c); err != nil || !x.read(&b) {
+	if err := decode([]byte(x.body), &c); err != nil || !x.read(&b) {
 		x.wrong("it cannot be read: %v", err)
 		return
 	}
@@ -42,7 +41,7 @@ func (x *asked) judgeCheckout() {
 		SessionID string `json:"session_id"`
 		URL       string `json:"checkout_url"`
 	}
-	if err := json.Unmarshal([]byte(x.body), &c); err != nil || !x.read(&b) {
+	if err := decode([]byte(x.body), &c); err != nil || !x.read(&b) {
 		x.wrong("it cannot be read: %v", err)
 		return
 	}

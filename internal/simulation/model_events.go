@@ -1,7 +1,6 @@
 package simulation
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -37,7 +36,7 @@ func (p *partner) checkEvents() {
 	of := map[string][]event{}
 	for _, id := range ids {
 		var e event
-		err := json.Unmarshal([]byte(p.read[id]), &e)
+		err := decode([]byte(p.read[id]), &e)
 		s := p.w.stories[e.OrderID]
 		if err != nil || s == nil || s.p != p || !instant(e.Timestamp) || e.Trace == nil {
 			p.w.broke("the feed of %s tells of no order of its own: %s, %v", p.id, p.read[id], err)
@@ -98,7 +97,7 @@ func (s *story) checkEvents(list []event) {
 // checkList: the list of orders has told the partner how each order is now.
 func (p *partner) checkList(o commerce.Order) {
 	var read orderRead
-	err := json.Unmarshal([]byte(p.orders[o.ID]), &read)
+	err := decode([]byte(p.orders[o.ID]), &read)
 	if err != nil || read.Status != string(o.Status) || read.UpdatedOn != int64(o.UpdatedOn) || read.Refunded != int64(o.RefundedCents) {
 		p.w.broke("order %s is %s since %d, and the list of %s tells %s: %v", o.ID, o.Status, o.UpdatedOn, p.id, p.orders[o.ID], err)
 	}

@@ -1,13 +1,14 @@
 package simulation
 
 import (
-	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"purveyor/internal/commerce"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // knowledge is what the answers have told of an order.
@@ -26,31 +27,31 @@ const drift = 40_000
 // orderRead has all fields of an order (SPEC, Order; BEHAVIOUR, Money and content).
 type orderRead struct {
 	orderJSON
-	CreatedOn  int64           `json:"created_on"`
-	UpdatedOn  int64           `json:"updated_on"`
-	CustomerID string          `json:"customer_id"`
-	Source     string          `json:"source"`
-	PartnerID  string          `json:"partner_client_id"`
-	Address    json.RawMessage `json:"delivery_address"`
-	Status     string          `json:"status"`
-	Delivery   *string         `json:"courier_delivery_id"`
-	Tracking   *string         `json:"courier_tracking_url"`
-	Quote      *string         `json:"courier_quote_id"`
-	Ready      *int64          `json:"ready_for_pickup_at"`
-	PickedUp   *int64          `json:"picked_up_at"`
+	CreatedOn  int64          `json:"created_on"`
+	UpdatedOn  int64          `json:"updated_on"`
+	CustomerID string         `json:"customer_id"`
+	Source     string         `json:"source"`
+	PartnerID  string         `json:"partner_client_id"`
+	Address    jsontext.Value `json:"delivery_address"`
+	Status     string         `json:"status"`
+	Delivery   *string        `json:"courier_delivery_id"`
+	Tracking   *string        `json:"courier_tracking_url"`
+	Quote      *string        `json:"courier_quote_id"`
+	Ready      *int64         `json:"ready_for_pickup_at"`
+	PickedUp   *int64         `json:"picked_up_at"`
 }
 
 func (x *asked) judgeOrder() {
-	var b struct{ Order json.RawMessage }
+	var b struct{ Order jsontext.Value }
 	if x.read(&b) {
 		x.judgeOrderOf(x.order, x.before, b.Order)
 	}
 }
 
 // judgeOrderOf compares an order with what its partner asked for and has seen.
-func (x *asked) judgeOrderOf(s *story, before knowledge, raw json.RawMessage) {
+func (x *asked) judgeOrderOf(s *story, before knowledge, raw jsontext.Value) {
 	var o orderRead
-	if err := json.Unmarshal(raw, &o); err != nil || s == nil {
+	if err := decode(raw, &o); err != nil || s == nil {
 		x.wrong("the order cannot be read, or is unknown: %v", err)
 		return
 	}
@@ -205,16 +206,16 @@ var courierStatuses = []string{"pending", "pickup", "pickup_complete", "en_route
 
 // trackingRead is what tracking and driver-location share.
 type trackingRead struct {
-	OrderID  string          `json:"order_id"`
-	Status   string          `json:"status"`
-	Courier  json.RawMessage `json:"courier"`
-	State    *string         `json:"courier_delivery_status"`
-	Delivery *string         `json:"courier_delivery_id"`
-	Tracking *string         `json:"courier_tracking_url"`
-	Imminent *bool           `json:"courier_imminent"`
-	ETA      *string         `json:"estimated_delivery_time"`
-	Source   string          `json:"source"`
-	Recent   []eventRead     `json:"recent_events"`
+	OrderID  string         `json:"order_id"`
+	Status   string         `json:"status"`
+	Courier  jsontext.Value `json:"courier"`
+	State    *string        `json:"courier_delivery_status"`
+	Delivery *string        `json:"courier_delivery_id"`
+	Tracking *string        `json:"courier_tracking_url"`
+	Imminent *bool          `json:"courier_imminent"`
+	ETA      *string        `json:"estimated_delivery_time"`
+	Source   string         `json:"source"`
+	Recent   []eventRead    `json:"recent_events"`
 }
 
 func (x *asked) judgeTracked(b trackingRead) {
@@ -294,14 +295,14 @@ var tells = map[string]string{"paid": "order.paid", "processed": "order.processe
 func (x *asked) judgeTimeline() {
 	var b struct {
 		Count  int
-		Events []json.RawMessage
+		Events []jsontext.Value
 	}
 	if !x.read(&b) {
 		return
 	}
 	list, texts, times := make([]eventRead, len(b.Events)), make([]string, len(b.Events)), map[string]int{}
 	for i, raw := range b.Events {
-		if err := json.Unmarshal(raw, &list[i]); err != nil {
+		if err := decode(raw, &list[i]); err != nil {
 			x.wrong("an event cannot be read: %v", err)
 			return
 		}
@@ -355,7 +356,7 @@ func (s *story) statuses() (list []string) {
 func (x *asked) judgeOrders() {
 	var b struct {
 		Count  int
-		Orders []json.RawMessage
+		Orders []jsontext.Value
 	}
 	if !x.read(&b) {
 		return
@@ -367,7 +368,7 @@ func (x *asked) judgeOrders() {
 			ID        string
 			UpdatedOn commerce.Millis `json:"updated_on"`
 		}
-		if err := json.Unmarshal(raw, &o); err != nil || o.UpdatedOn < before {
+		if err := decode(raw, &o); err != nil || o.UpdatedOn < before {
 			x.wrong("order %s is out of order: %v", o.ID, err)
 		}
 		before = o.UpdatedOn

@@ -1,7 +1,6 @@
 package simulation
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -149,7 +148,7 @@ func (s *story) place() bool {
 		OrderID string `json:"order_id"`
 		URL     string `json:"checkout_url"`
 	}
-	if err := json.Unmarshal([]byte(answer), &made); err != nil || status != http.StatusCreated || made.OrderID == "" {
+	if err := decode([]byte(answer), &made); err != nil || status != http.StatusCreated || made.OrderID == "" {
 		s.broke("POST %s was answered %d %s", path, status, answer)
 		return false
 	}
@@ -158,6 +157,9 @@ func (s *story) place() bool {
 	}
 	s.id = made.OrderID
 	s.w.stories[s.id], s.w.told = s, append(s.w.told, s)
+	if !s.paidHere {
+		s.w.external[s.name] = s
+	}
 	s.status = "processed"
 	if s.paidHere {
 		s.status, s.page = "pending_payment", strings.TrimPrefix(made.URL, publicURL)
@@ -339,7 +341,7 @@ func (s *story) refund(cents int64) {
 	var status int
 	var answer string
 	s.moves(func() { status, answer = s.keyed("/v1/orders/"+s.id+"/refund", body) })
-	if err := json.Unmarshal([]byte(answer), &done); err != nil || status != http.StatusOK || done.Amount != rest || done.Total != s.refunded || done.Status != want {
+	if err := decode([]byte(answer), &done); err != nil || status != http.StatusOK || done.Amount != rest || done.Total != s.refunded || done.Status != want {
 		s.broke("a refund of %d cents was answered %d %s", rest, status, answer)
 	}
 	s.see(want, "the answer of refund")
@@ -350,7 +352,7 @@ func (s *story) refund(cents int64) {
 func (s *story) read() {
 	var got struct{ Order orderJSON }
 	status, answer := s.get("/v1/orders/" + s.id)
-	if err := json.Unmarshal([]byte(answer), &got); err != nil || status != http.StatusOK || !reflect.DeepEqual(got.Order, s.expected()) {
+	if err := decode([]byte(answer), &got); err != nil || status != http.StatusOK || !reflect.DeepEqual(got.Order, s.expected()) {
 		s.broke("the order was to be %s, and a read of it was answered %d %s", told(s.expected()), status, answer)
 	}
 }
@@ -361,7 +363,7 @@ func (s *story) ping() string {
 		Status string `json:"status"`
 	}
 	status, answer := s.get("/v1/orders/" + s.id + "/ping")
-	if err := json.Unmarshal([]byte(answer), &ping); err != nil || status != http.StatusOK {
+	if err := decode([]byte(answer), &ping); err != nil || status != http.StatusOK {
 		s.broke("ping was answered %d %s", status, answer)
 	}
 	s.see(ping.Status, "a read")

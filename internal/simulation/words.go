@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -31,7 +30,7 @@ func (r request) words() string {
 		Amount      int64  `json:"amount_cents"`
 		Refund      bool
 	}
-	_ = json.Unmarshal([]byte(r.body), &b) // what is not there is not told
+	_ = decode([]byte(r.body), &b) // what is not there is not told
 	switch {
 	case path == "/v1/orders/report":
 		return fmt.Sprintf("reports the order %q: %s, %s", b.External, listed(b.Items), b.Fulfillment)
@@ -97,7 +96,7 @@ func answerWords(status int, answer string) string {
 		Count     *int
 		Replayed  bool `json:"idempotent_replay"`
 	}
-	_ = json.Unmarshal([]byte(answer), &b) // what is not there is not told
+	_ = decode([]byte(answer), &b) // what is not there is not told
 	text := fmt.Sprint(status, " ", http.StatusText(status))
 	switch {
 	case status == 0:
@@ -224,7 +223,7 @@ func (w *world) sayCallback(by, port string, body []byte, err error) {
 		return
 	}
 	var b struct{ Kind, OrderID, Status, Ref string }
-	_ = json.Unmarshal(body, &b) // what is not there is not told
+	_ = decode(body, &b) // what is not there is not told
 	if order, attempt, ok := commerce.ParseDeliveryRef(b.Ref); ok {
 		b.OrderID, b.Kind = order, fmt.Sprintf("attempt %d is %s", attempt, b.Status)
 	}
@@ -246,7 +245,7 @@ func (w *world) sayWebhook(by string, r webhook.Request, result webhook.Result) 
 		Event   string
 		OrderID string `json:"order_id"`
 	}
-	_ = json.Unmarshal(r.Body, &b) // what is not there is not told
+	_ = decode(r.Body, &b) // what is not there is not told
 	answer := "taken"
 	if result.Error != "" {
 		answer = result.Error

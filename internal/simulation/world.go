@@ -61,6 +61,7 @@ type world struct {
 	fee      int64             // of every delivery
 	added    map[string]int64  // pieces of a product that partners have added, by its id
 	stories  map[string]*story // by the id of their order
+	external map[string]*story // by the external id of their order
 	cast     []*story          // all that are played
 	told     []*story          // the same, in the order in which the orders were made
 	stamp    commerce.Millis   // of the newest batch
