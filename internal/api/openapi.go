@@ -54,7 +54,7 @@ func (d description) serveJSON(w http.ResponseWriter, _ *http.Request) {
 
 // operationIDs are the operations of the document, by method and path. It reads lines, because to
 // parse the whole document would delay each start of the process.
-func operationIDs() map[string]string {
+var operationIDs = sync.OnceValue(func() map[string]string {
 	list, path, method := map[string]string{}, "", ""
 	for line := range bytes.Lines(OpenAPI) {
 		text := strings.TrimRight(string(line), "\n")
@@ -73,7 +73,7 @@ func operationIDs() map[string]string {
 		}
 	}
 	return list
-}
+})
 
 // yamlToJSON encodes a YAML document as JSON, with its members in the same order.
 func yamlToJSON(text []byte) ([]byte, error) {
