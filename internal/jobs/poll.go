@@ -102,7 +102,6 @@ func (r *Runner) wanted() (classes []commerce.JobClass, full []commerce.JobLane)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	classes, full = r.classes[:0], r.full[:0]
-	defer func() { r.classes, r.full = classes, full }()
 	for kind := range r.Kinds {
 		for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
 			class := commerce.JobClass{Kind: kind, Mode: mode}
@@ -119,6 +118,7 @@ func (r *Runner) wanted() (classes []commerce.JobClass, full []commerce.JobLane)
 			full = append(full, key)
 		}
 	}
+	r.classes, r.full = classes, full
 	return classes, full
 }
 
