@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"purveyor/internal/commerce"
 )
 
 // crashes does to processes and the database what machines do now and then.
@@ -64,6 +66,36 @@ func (w *world) upgrade(n int) {
 	w.sayToAll("%s is to stop, and another process takes its place.", v.name)
 	w.serve()
 	w.retire(v)
+}
+
+// laterKinds are the kinds of jobs that the older of two builds does not know. No story waits for
+// them.
+var laterKinds = []commerce.JobKind{commerce.JobExpireSession, commerce.JobCheckDelivery, commerce.JobReleaseParked}
+
+// startsOld reports whether the process that starts has the older build. While processes are
+// upgraded some have, in any order: an upgrade may be taken back.
+func (w *world) startsOld() bool {
+	return w.faulty && !w.parallel() && w.troubled(upgrades) && w.lot(3) == 0
+}
+
+// build names the older of two builds.
+func build(old bool) string {
+	if old {
+		return " with the older build"
+	}
+	return ""
+}
+
+// finishUpgrade leaves one process, and not with the older build: its jobs of later kinds stay
+// undone.
+func (w *world) finishUpgrade() {
+	if !slices.ContainsFunc(w.servers, func(v *server) bool { return !v.old }) {
+		w.serve()
+	}
+	keep := slices.IndexFunc(w.servers, func(v *server) bool { return !v.old })
+	for _, v := range slices.Delete(slices.Clone(w.servers), keep, keep+1) {
+		w.retire(v)
+	}
 }
 
 // retire has a process stop in good order.

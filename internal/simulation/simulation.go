@@ -133,8 +133,8 @@ func (w *world) play() {
 	for w.sleep(mostLate); w.overdue > 0 || slices.ContainsFunc(w.partners, func(p *partner) bool { return p.asks > 0 }); {
 		w.sleep(10 * time.Second)
 	}
-	for !w.Calm && len(w.servers) > 1 { // one is enough from here on; a process that stops cuts its tries, which are made again
-		w.retire(w.servers[0])
+	if !w.Calm {
+		w.finishUpgrade() // one is enough from here on; a process that stops cuts its tries, which are made again
 	}
 	if w.finishJobs(); w.report.Breaks >= tooBroken {
 		return

@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -17,6 +18,7 @@ type shaky struct {
 	env     env.Env
 	process process
 	name    string
+	old     bool // the process has the older of two builds
 }
 
 // Once in so many calls each fault of storage happens.
@@ -59,6 +61,9 @@ func (s *shaky) ClaimJobs(ctx context.Context, c storage.JobClaim) ([]commerce.J
 	}
 	list, err := s.Engine.ClaimJobs(ctx, c)
 	for _, j := range list {
+		if s.old && slices.Contains(laterKinds, j.Kind) {
+			s.w.broke("%s does not know jobs of the kind %s, and has claimed %s", s.name, j.Kind, j.ID)
+		}
 		s.w.sim.Tracef("%s claims %s %s for %s", s.name, j.Kind, j.ID, j.Subject)
 		if !s.w.parallel() {
 			s.w.leased(j)

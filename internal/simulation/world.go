@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -86,6 +87,7 @@ type server struct {
 	committer *commit.Committer
 	callback  func(ctx context.Context, port string, body []byte) error
 	calls     int // that are under way
+	old       bool
 }
 
 // serve starts a process, put together as cmd/purveyor does.
@@ -96,16 +98,16 @@ func (w *world) serve() {
 	if w.faulty {
 		p.Skew(time.Duration(w.sim.Lots().IntN(400)-200) * time.Millisecond)
 	}
-	e := p.Env()
-	w.sim.Tracef("%s starts", name)
-	w.sayToAll("%s starts.", name)
+	e, old := p.Env(), w.startsOld()
+	w.sim.Tracef("%s starts%s", name, build(old))
+	w.sayToAll("%s starts%s.", name, build(old))
 	runner := jobs.New(e, name)
 	opened, err := w.db.open(runner.Worker, e)
 	if err != nil {
 		w.broke("%s cannot open the database: %v", name, err)
 		return
 	}
-	engine := &shaky{Engine: opened, w: w, env: e, process: p, name: name}
+	engine := &shaky{Engine: opened, w: w, env: e, process: p, name: name, old: old}
 	reader := engine.Reader()
 	committer := commit.New(engine, commit.Options{Env: e, Starter: runner, EncodeEvent: wire.Encoder{}.EventData})
 	objects := effect.NewObjects(e, reader, service.New(reader, engine, committer, service.Options{Env: e}), runner)
@@ -123,8 +125,12 @@ func (w *world) serve() {
 	effect.Start(effect.Options{Env: e, Queue: engine, Reads: reader, Uses: uses, Runner: runner, Sender: post{w, e, name}, AppendWebhook: wire.AppendWebhook,
 		Processors: map[string]payment.Processor{sandboxes: processor{box, w, e, name}}, Fleet: fleet, Geocoder: geocode.Offline{},
 		Movers: map[string]sandbox.Mover{courier.SandboxObjects: road}, Post: w.post(name, take)})
+	if old {
+		w.report.Faults["a process had the older build"]++
+		maps.DeleteFunc(runner.Kinds, func(k commerce.JobKind, _ jobs.Kind) bool { return slices.Contains(laterKinds, k) })
+	}
 	partners := api.New(reader, engine, uses, api.Options{Env: e})
-	w.servers = append(w.servers, &server{name: name, process: p, engine: opened, handler: routed(e, partners.Handler(), callbacks, box.Handler()), uses: uses, runner: runner, committer: committer, callback: take})
+	w.servers = append(w.servers, &server{name: name, process: p, engine: opened, handler: routed(e, partners.Handler(), callbacks, box.Handler()), uses: uses, runner: runner, committer: committer, callback: take, old: old})
 	beside(p, engine, uses)
 }
 
