@@ -58,7 +58,7 @@ func TestMoreKeysThanMayBe(t *testing.T) {
 	}
 }
 
-// TestRotatedKeys: a key that is not there, and a maker whose key no longer works.
+// TestRotatedKeys: an unknown key is not replaced, and an expired key makes no others.
 func TestRotatedKeys(t *testing.T) {
 	before, ring := keyShop(2)
 	if _, changes, err := decided(RotateKey{KeyRing: ring, KeyID: "key_9", New: commerce.APIKey{ID: "key_new", Hash: commerce.HashKey("new")}}, before, now); codeOf(err) != "not_found" || !changes.Empty() {
@@ -82,9 +82,9 @@ func routed(events []string, scopes ...commerce.Scope) commerce.Changes {
 	}
 }
 
-// TestEndpointsOfOthers: with a key, a partner acts on endpoints whose events the key may read. A
-// partner without a callback URL may have endpoints.
-func TestEndpointsOfOthers(t *testing.T) {
+// TestEndpointsByKey: a key tests an endpoint, and rotates its secret, only if it may read all
+// events that are sent there. Staff may do so for every endpoint. No callback URL is needed.
+func TestEndpointsByKey(t *testing.T) {
 	const owner = "p/whe_1"
 	for _, c := range []struct {
 		name   string

@@ -85,7 +85,8 @@ func TestKeyUse(t *testing.T) {
 	}
 }
 
-// TestMadeEndpoints: whose events go where is checked, and a partner has only so many endpoints.
+// TestMadeEndpoints: an endpoint gets known events, each once, that its maker may read. A partner has
+// a limited number of endpoints.
 func TestMadeEndpoints(t *testing.T) {
 	full := func(n int) commerce.Changes {
 		c := routed(nil, commerce.ReadProducts)

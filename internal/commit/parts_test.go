@@ -102,8 +102,9 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// TestSlot: a batch whose slot has failed takes the next one that has not, and now and then the
-// next one that has. Where all have failed it keeps its own.
+// TestSlot: the time of a batch chooses the slot of its new jobs. If that slot has failed, the next
+// one that works is taken, or, to try again, the next one that has failed. If all have failed, the
+// batch keeps its own.
 func TestSlot(t *testing.T) {
 	const all = commerce.JobSlots
 	every := map[int64]bool{}

@@ -34,8 +34,8 @@ func (q *claims) ClaimJobs(ctx context.Context, c storage.JobClaim) ([]commerce.
 	return list, err
 }
 
-// TestPassOverSlots: a pass claims from each slot once, also from those behind one whose node is
-// away. A database that is away is asked once.
+// TestPassOverSlots: a pass claims jobs from each slot once. If the node of one slot is away, the
+// others are still asked; if the whole database is away, no further slot is.
 func TestPassOverSlots(t *testing.T) {
 	for fail, want := range map[error]int{nil: commerce.JobSlots, storage.ErrNode: commerce.JobSlots, storage.ErrUnavailable: 1} {
 		q := &claims{store: newStore(), fail: fail}
@@ -72,8 +72,8 @@ func TestLooksForStaleJobs(t *testing.T) {
 	})
 }
 
-// TestLaneFillsMeanwhile: a job whose lane has filled up while it was claimed is given back at
-// once, because another process may have room for it.
+// TestLaneFillsMeanwhile: while a job is claimed, new jobs take the last places of its lane. It is
+// given back at once, because another process may have room for it.
 func TestLaneFillsMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := &claims{store: newStore()}

@@ -204,10 +204,10 @@ func TestAwaitedAnswers(t *testing.T) {
 	}
 }
 
-// blind is a database whose stored replies cannot be read.
-type blind struct{ storage.Reader }
+// withoutReplies is a database whose stored replies cannot be read.
+type withoutReplies struct{ storage.Reader }
 
-func (blind) Reply(context.Context, commerce.ReplyKey) (commerce.Reply, error) {
+func (withoutReplies) Reply(context.Context, commerce.ReplyKey) (commerce.Reply, error) {
 	return commerce.Reply{}, fmt.Errorf("a read: %w", storage.ErrUnavailable)
 }
 
@@ -216,7 +216,7 @@ func (blind) Reply(context.Context, commerce.ReplyKey) (commerce.Reply, error) {
 func TestSavedBeforeTheDatabaseWent(t *testing.T) {
 	in(t, func(t *testing.T, s *shop) {
 		ctx, by := t.Context(), caller(commerce.Live)
-		s.Reader = blind{s.Reader}
+		s.Reader = withoutReplies{s.Reader}
 		s.process(s.Committer, service.Options{})
 		in := reported("a")
 		in.Fulfillment, in.Address = commerce.ByDelivery, at(commerce.ByDelivery)
