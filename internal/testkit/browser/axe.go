@@ -76,21 +76,22 @@ func unpack(packed []byte, name string) ([]byte, error) {
 // Serious lists the serious and critical violations of the page, or only those of colours.
 func (a Axe) Serious(v *Visitor, colours bool) []string {
 	v.T.Helper()
-	rules := "{}"
+	return a.violations(v, colours, `["serious", "critical"]`)
+}
+
+// All lists all violations of the page, or only those of colours.
+func (a Axe) All(v *Visitor, colours bool) []string {
+	v.T.Helper()
+	return a.violations(v, colours, `["minor", "moderate", "serious", "critical"]`)
+}
+
+// violations leaves out what axe would tell of rules that the page keeps.
+func (a Axe) violations(v *Visitor, colours bool, impacts string) []string {
+	v.T.Helper()
+	rules := `{resultTypes: ["violations"]}`
 	if colours {
-		rules = `{runOnly: ["color-contrast"]}`
+		rules = `{resultTypes: ["violations"], runOnly: ["color-contrast"]}`
 	}
-	return a.violations(v, rules, `["serious", "critical"]`)
-}
-
-// All lists all violations of the page.
-func (a Axe) All(v *Visitor) []string {
-	v.T.Helper()
-	return a.violations(v, "{}", `["minor", "moderate", "serious", "critical"]`)
-}
-
-func (a Axe) violations(v *Visitor, rules, impacts string) []string {
-	v.T.Helper()
 	if !Ask[bool](v, "!!window.axe") {
 		Ask[bool](v, a.script+";true")
 	}
