@@ -29,6 +29,9 @@ type shifted struct {
 
 func (s shifted) Now() time.Time { return s.Env.Now().Add(time.Duration(s.by.Load())) }
 
+// Wait implements env.World.
+func (s shifted) Wait(d time.Duration, signals env.Signals) int { return s.Env.Wait(d, signals[:]...) }
+
 // lateDoor is a door with such a clock.
 type lateDoor struct {
 	*fixture.Shop
