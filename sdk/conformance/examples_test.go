@@ -49,7 +49,7 @@ func TestExampleTypeScript(t *testing.T) {
 		}
 		check.OK(t, os.WriteFile(to, text, 0o600))
 	}
-	tsc(t, folder, "-p", folder)
+	tsc(t, "-p", folder)
 	tryExample(t, "node", filepath.Join(folder, "dist", "main.js"))
 }
 

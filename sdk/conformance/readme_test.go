@@ -104,6 +104,6 @@ func TestReadmeOfTypeScript(t *testing.T) {
 	main, others := blocks(t, "../typescript/README.md", "ts")
 	write(t, folder, map[string]string{"main.ts": main + "\ndeclare const process: { env: { [name: string]: string | undefined } };\n",
 		"samples.ts": tsPrelude + strings.Join(others, "\n"), "tsconfig.json": tsConfig, "package.json": `{"type": "module"}`})
-	tsc(t, folder, "-p", folder)
+	tsc(t, "-p", folder)
 	runProgram(t, folder, "node", "main.js")
 }

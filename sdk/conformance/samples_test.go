@@ -134,7 +134,7 @@ func compileSamples(t *testing.T, folder string, names []string) {
 		"moduleResolution": "nodenext", "lib": []string{"es2023", "dom"}, "types": []string{}, "strict": true, "moduleDetection": "force"}})
 	check.OK(t, err)
 	check.OK(t, os.WriteFile(filepath.Join(folder, "tsconfig.json"), config, 0o600))
-	tsc(t, folder, "-p", folder)
+	tsc(t, "-p", folder)
 }
 
 // compareAll checks that each call made one request.

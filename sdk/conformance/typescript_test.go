@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"purveyor/internal/testkit/check"
@@ -27,24 +28,31 @@ func TestTypeScript(t *testing.T) {
 	runAll(t, "node", driveProcess(t, exec.Command("node", "main.mjs"), folder))
 }
 
-// compileTypeScript compiles the SDK as it is published. It returns a folder in which programs
-// find it by its name, with the programs of testdata.
+// once is for what the first test that needs it makes for all.
+var once sync.Mutex
+
+// compileTypeScript compiles the SDK as it is published, once for all tests. It returns a folder in
+// which programs find it by its name, with the programs of testdata.
 func compileTypeScript(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short leaves out what needs npm")
 	}
-	folder := t.TempDir()
-	loadPackage(t, folder, typescript, typescriptSum)
+	once.Lock()
+	defer once.Unlock()
+	folder, dist := t.TempDir(), filepath.Join(filepath.Dir(program), "dist")
+	if _, err := os.Stat(dist); err != nil {
+		loadPackage(t, filepath.Dir(program), typescript, typescriptSum)
+		tsc(t, "-p", "../typescript", "--outDir", dist)
+	}
 	sdk := filepath.Join(folder, "node_modules", "purveyor-sdk")
-	check.OK(t, os.MkdirAll(sdk, 0o755))
+	check.OK(t, os.CopyFS(filepath.Join(sdk, "dist"), os.DirFS(dist)))
 	for from, to := range map[string]string{"../typescript/package.json": filepath.Join(sdk, "package.json"),
 		"testdata/run.mjs": filepath.Join(folder, "run.mjs"), "testdata/main.mjs": filepath.Join(folder, "main.mjs"), "testdata/worker.mjs": filepath.Join(folder, "worker.mjs")} {
 		text, err := os.ReadFile(from)
 		check.OK(t, err)
 		check.OK(t, os.WriteFile(to, text, 0o600))
 	}
-	tsc(t, folder, "-p", "../typescript", "--outDir", filepath.Join(sdk, "dist"))
 	return folder
 }
 
@@ -72,10 +80,10 @@ func loadPackage(t *testing.T, folder, name, sum string) {
 	}
 }
 
-// tsc runs the compiler.
-func tsc(t *testing.T, folder string, args ...string) {
+// tsc runs the compiler that compileTypeScript has loaded.
+func tsc(t *testing.T, args ...string) {
 	t.Helper()
-	if out, err := exec.Command("node", append([]string{filepath.Join(folder, "tsc/package/lib/tsc.js")}, args...)...).CombinedOutput(); err != nil {
+	if out, err := exec.Command("node", append([]string{filepath.Join(filepath.Dir(program), "tsc/package/lib/tsc.js")}, args...)...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 }
