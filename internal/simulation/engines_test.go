@@ -24,7 +24,7 @@ var engines = []struct {
 func TestEngines(t *testing.T) {
 	seeds, times := uint64(1), 1 // of which a full run has more
 	if os.Getenv("PURVEYOR_TEST_LOAD") != "" {
-		seeds, times = 6, 5
+		seeds, times = 3, 4
 	}
 	for _, engine := range engines {
 		for seed := range seeds {
