@@ -76,18 +76,30 @@ func TestAnswerAll(t *testing.T) {
 	})
 }
 
-// TestAnswerAllWaitsBriefly: a connection on which nothing is asked holds the stop up for a moment
-// only.
-func TestAnswerAllWaitsBriefly(t *testing.T) {
+// TestAnswerAllGoesOn: a connection that stays open delays the server's own end, which tells callers
+// by HTTP/2 to go, by the period for first requests and no longer.
+func TestAnswerAllGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, over := stopping(t)
+		began, l := time.Now(), &tardy{conns: make(chan net.Conn, 1), closed: make(chan struct{})}
+		server, callers, served := newHTTPServer(http.NotFoundHandler(), nil), limitConnections(l, 8, web.Proxies{}), make(chan error, 1)
+		var ends time.Duration
+		told := make(chan struct{})
+		server.RegisterOnShutdown(func() {
+			ends = time.Since(began)
+			close(told)
+		})
 		caller, conn := net.Pipe()
 		defer caller.Close()
-		began := time.Now()
 		l.conns <- conn
 		close(l.conns)
-		if err := <-over; err != nil || time.Since(began) >= drainPeriod {
-			t.Errorf("it took %s: %v", time.Since(began), err)
+		served <- door{}.serve(server, callers)
+		ctx, cancel := context.WithTimeout(t.Context(), drainPeriod)
+		defer cancel()
+		if err := answerAll(ctx, server, callers, served); err != nil {
+			t.Error(err)
+		}
+		if <-told; ends != firstPeriod {
+			t.Errorf("the server began to end after %s, not %s", ends, firstPeriod)
 		}
 	})
 }

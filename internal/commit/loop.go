@@ -20,9 +20,8 @@ import (
 type loop struct {
 	*Committer
 	queue chan *call
-	woken chan struct{}    // has an element when the queue may have got one
-	batch []*call          // the memory of the batch under way
-	did   commerce.Changes // the memory of what a command changes
+	woken chan struct{} // has an element when the queue may have got one
+	batch []*call       // the memory of the batch under way
 	aside aside
 	away  away
 	slots slots
@@ -276,19 +275,19 @@ func (l *loop) try(batch []*call) (errs []error, err error) {
 	l.reached(batch, "decide")
 	errs = make([]error, len(batch))
 	ids := idSource{env: l.env, now: now, slot: l.slot(now), encode: l.encode}
-	changes := &l.did
+	var changes commerce.Changes
 	for i, p := range batch {
 		p.jobs = nil // of an earlier try
-		if *changes, errs[i] = p.decide(rows, now); errs[i] != nil {
+		if changes, errs[i] = p.decide(rows, now); errs[i] != nil {
 			continue
 		}
-		ids.complete(changes)
+		ids.complete(&changes)
 		p.jobs = changes.NewJobs
 		for i := range p.jobs {
 			p.jobs[i].TraceParent = p.parent
 		}
-		watch.did(changes, now)
-		schema.Apply(rows, changes)
+		watch.did(&changes, now)
+		schema.Apply(rows, &changes)
 	}
 	watch.decided()
 	if !schema.Changed(rows) {

@@ -97,11 +97,10 @@ func (r *Runner) pass(at commerce.Millis) (wait time.Duration, err error) {
 }
 
 // wanted returns the jobs to claim: jobs of known kinds whose pool has room for a whole
-// claim, except the jobs of full lanes. Both lists are good until the next call.
+// claim, except the jobs of full lanes.
 func (r *Runner) wanted() (classes []commerce.JobClass, full []commerce.JobLane) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	classes, full = r.classes[:0], r.full[:0]
 	for kind := range r.Kinds {
 		for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
 			class := commerce.JobClass{Kind: kind, Mode: mode}
@@ -118,7 +117,6 @@ func (r *Runner) wanted() (classes []commerce.JobClass, full []commerce.JobLane)
 			full = append(full, key)
 		}
 	}
-	r.classes, r.full = classes, full
 	return classes, full
 }
 

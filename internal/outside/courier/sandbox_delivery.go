@@ -52,9 +52,6 @@ type stage struct {
 	reason   string
 }
 
-// mostStages is how many stages a plan has room for at once.
-const mostStages = 16
-
 var (
 	waiting  = []stage{{status: commerce.CourierPending}}
 	approach = []stage{
@@ -91,7 +88,7 @@ const (
 
 // plan lists what is going to happen to the delivery, stage by stage.
 func (x *delivery) plan() []stage {
-	plan := append(make([]stage, 0, mostStages), waiting...)
+	plan := waiting[:1:1]
 	if x.Tags.has(tagNeverAssigned) {
 		return plan
 	}
