@@ -86,15 +86,17 @@ func build(old bool) string {
 	return ""
 }
 
-// finishUpgrade leaves one process, and not with the older build: its jobs of later kinds stay
-// undone.
+// finishUpgrade leaves one process of the newer build, which does jobs of all kinds.
 func (w *world) finishUpgrade() {
-	if !slices.ContainsFunc(w.servers, func(v *server) bool { return !v.old }) {
+	newer := func(v *server) bool { return !v.old }
+	if !slices.ContainsFunc(w.servers, newer) {
 		w.serve()
 	}
-	keep := slices.IndexFunc(w.servers, func(v *server) bool { return !v.old })
-	for _, v := range slices.Delete(slices.Clone(w.servers), keep, keep+1) {
-		w.retire(v)
+	keep := slices.IndexFunc(w.servers, newer)
+	for i, v := range slices.Clone(w.servers) {
+		if i != keep {
+			w.retire(v)
+		}
 	}
 }
 

@@ -86,8 +86,8 @@ type server struct {
 	runner    *jobs.Runner
 	committer *commit.Committer
 	callback  func(ctx context.Context, port string, body []byte) error
-	calls     int // that are under way
-	old       bool
+	calls     int  // that are under way
+	old       bool // it has the older of two builds
 }
 
 // serve starts a process, put together as cmd/purveyor does.

@@ -28,8 +28,8 @@ func TestTypeScript(t *testing.T) {
 	runAll(t, "node", driveProcess(t, exec.Command("node", "main.mjs"), folder))
 }
 
-// once is for what the first test that needs it makes for all.
-var once sync.Mutex
+// compiling is held by the test that compiles the SDK for all.
+var compiling sync.Mutex
 
 // compileTypeScript compiles the SDK as it is published, once for all tests. It returns a folder in
 // which programs find it by its name, with the programs of testdata.
@@ -38,8 +38,8 @@ func compileTypeScript(t *testing.T) string {
 	if testing.Short() {
 		t.Skip("-short leaves out what needs npm")
 	}
-	once.Lock()
-	defer once.Unlock()
+	compiling.Lock()
+	defer compiling.Unlock()
 	folder, dist := t.TempDir(), filepath.Join(filepath.Dir(program), "dist")
 	if _, err := os.Stat(dist); err != nil {
 		loadPackage(t, filepath.Dir(program), typescript, typescriptSum)
