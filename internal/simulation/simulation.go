@@ -133,7 +133,7 @@ func (w *world) play() {
 	for w.sleep(mostLate); w.overdue > 0 || slices.ContainsFunc(w.partners, func(p *partner) bool { return p.asks > 0 }); {
 		w.sleep(10 * time.Second)
 	}
-	if !w.Calm {
+	if !w.Calm && !w.parallel() {
 		w.finishUpgrade() // one is enough from here on; a process that stops cuts its tries, which are made again
 	}
 	if w.finishJobs(); w.report.Breaks >= tooBroken {

@@ -104,10 +104,6 @@ func (w *World) now() time.Time {
 	return w.began.Add(time.Since(w.began) + time.Duration(w.leapt.Load())).UTC().Round(0)
 }
 
-// grace is how often others may run before the clock leaps: a task that has taken its
-// signal may not be counted as running yet.
-const grace = 20
-
 // keepTime rings alarms, and lets the clock leap while every task waits, until over is closed.
 func (w *World) keepTime(over <-chan struct{}) {
 	timer := time.NewTimer(time.Hour)
@@ -116,9 +112,7 @@ func (w *World) keepTime(over <-chan struct{}) {
 		w.ring()
 		wait, idle, turns := w.look()
 		if idle {
-			for range grace {
-				runtime.Gosched()
-			}
+			runtime.Gosched()
 			w.leap(turns)
 			continue
 		}
@@ -170,10 +164,15 @@ func (w *World) idle() bool {
 	return true
 }
 
-// leap sets the clock to the next alarm, if no task has gone on since the look.
+// leap sets the clock to the next alarm, if no task has gone on since the look, nor is about to.
 func (w *World) leap(turns int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	for t := range w.waiting {
+		if !t.still() {
+			return
+		}
+	}
 	if !w.idle() || w.turns.Load() != turns {
 		return
 	}

@@ -3,6 +3,7 @@ package parallel
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -45,6 +46,29 @@ func TestNoLeap(t *testing.T) {
 		p.Kill()
 		e.Await(p.Gone())
 	})
+}
+
+// TestTakenSignal: nor does it leap where a task has taken its signal, and is not counted as
+// running yet.
+func TestTakenSignal(t *testing.T) {
+	w := New(1)
+	taken := &waiter{asked: make(chan struct{})}
+	w.waiting[taken] = true
+	w.set(&alarm{at: w.now().Add(time.Hour)})
+	if w.leap(0); w.leapt.Load() != 0 {
+		t.Error("the clock leapt")
+	}
+	p := w.Process("p")
+	received := make(chan int)
+	go func() { received <- p.receive(taken) }()
+	for w.leapt.Load() == 0 { // until it waits
+		runtime.Gosched()
+		w.leap(0)
+	}
+	p.Kill()
+	if got := <-received; got != -1 {
+		t.Errorf("it received %d", got)
+	}
 }
 
 // TestOutsideTakesTurns: of what is outside, one task runs at a time, and a process enters.

@@ -115,6 +115,18 @@ type waiter struct {
 	signals [3]<-chan struct{}
 	time    chan struct{} // closed by its alarm
 	rung    atomic.Bool   // it is closed
+	asked   chan struct{} // who keeps the time asks through it; see still
+}
+
+// still reports whether the task waits yet. A task that has taken its signal, and is not counted
+// as running yet, does not receive.
+func (t *waiter) still() bool {
+	select {
+	case t.asked <- struct{}{}:
+		return true
+	default:
+		return false
+	}
 }
 
 // signalled reports whether a signal is ready. It takes none: what is sent through these
@@ -181,6 +193,7 @@ func (p *Process) held() time.Duration {
 // await waits for a signal, the time, or the death of the process.
 func (p *Process) await(d time.Duration, t *waiter) (got int) {
 	w := p.world
+	t.asked = make(chan struct{})
 	var rings *alarm
 	if d > 0 {
 		t.time = make(chan struct{})
@@ -196,18 +209,7 @@ func (p *Process) await(d time.Duration, t *waiter) (got int) {
 		w.wake()
 	}
 	w.mu.Unlock()
-	select {
-	case <-t.signals[0]:
-		got = 0
-	case <-t.signals[1]:
-		got = 1
-	case <-t.signals[2]:
-		got = 2
-	case <-t.time:
-		got = -1
-	case <-p.died:
-		got = -1
-	}
+	got = p.receive(t)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.running++
@@ -217,6 +219,25 @@ func (p *Process) await(d time.Duration, t *waiter) (got int) {
 		rings.void = true
 	}
 	return got
+}
+
+// receive returns the number of the signal that came, or -1.
+func (p *Process) receive(t *waiter) int {
+	for {
+		select {
+		case <-t.signals[0]:
+			return 0
+		case <-t.signals[1]:
+			return 1
+		case <-t.signals[2]:
+			return 2
+		case <-t.time:
+			return -1
+		case <-p.died:
+			return -1
+		case <-t.asked:
+		}
+	}
 }
 
 // WithDeadline implements env.World.
