@@ -14,6 +14,7 @@ type ride struct {
 	Ref       string
 	Cancelled bool // it was called off
 	Tags      []string
+	SeenOn    commerce.Millis // when it moved last; the clock may be wrong by mostSkew
 }
 
 func (r ride) has(tags ...string) bool {
@@ -75,7 +76,8 @@ func (w *world) causes(s *story, o commerce.Order, rides []ride) (list []cause) 
 				list = append(list, cause{"its courier has brought the goods back", []commerce.AttentionCode{commerce.AttentionGoodsReturned}})
 			}
 		case s.cancelled:
-			if w.calledOff[r.Ref].Before(w.taken[r.Ref]) {
+			wasOver := r.SeenOn.Time().Before(w.callingOff[o.ID].Add(mostSkew)) // then there was nothing to call off
+			if w.calledOff[r.Ref].Before(w.taken[r.Ref]) && !wasOver {
 				w.broke("order %s is cancelled, and its courier, which took it at %v, was never called off since", o.ID, w.taken[r.Ref])
 			}
 			list = append(list, cause{"it is cancelled, and its courier is not", aboutGoods})

@@ -144,9 +144,12 @@ func (w *world) stop(n int, d time.Duration) {
 	w.servers[n].process.Stop(d)
 }
 
+// mostSkew is how far the clock of a process may be wrong.
+const mostSkew = 25 * time.Second
+
 // jump sets the clock of a process ahead or back, and right again after a few minutes.
 func (w *world) jump(n int) {
-	name, p, ahead := w.servers[n].name, w.servers[n].process, w.between(-25*time.Second, 25*time.Second)
+	name, p, ahead := w.servers[n].name, w.servers[n].process, w.between(-mostSkew, mostSkew)
 	w.report.Faults["a clock jumped"]++
 	w.sim.Tracef("the clock of %s jumps by %v", name, ahead)
 	w.sayToAll("The clock of %s jumps by %v.", name, ahead)

@@ -65,6 +65,9 @@ func (s *shaky) ClaimJobs(ctx context.Context, c storage.JobClaim) ([]commerce.J
 			s.w.broke("%s does not know jobs of the kind %s, and has claimed %s", s.name, j.Kind, j.ID)
 		}
 		s.w.sim.Tracef("%s claims %s %s for %s", s.name, j.Kind, j.ID, j.Subject)
+		if j.Kind == commerce.JobCancelDelivery {
+			s.w.outside(func() { s.w.callingOff[j.Subject] = s.w.env.Now() })
+		}
 		if !s.w.parallel() {
 			s.w.leased(j)
 		}
