@@ -193,7 +193,7 @@ func (x *asked) judgeCourier(status string, delivery, tracking, eta *string) {
 // underWay reports whether the order must have a courier: from shipped on. A courier that goes away
 // leaves the order as it is, until there is the next one.
 func (s *story) underWay(status string) bool {
-	return (status == "shipped" || status == "out_for_delivery") && s.line2 == "" || status == "delivered"
+	return (status == "shipped" || status == "out_for_delivery") && s.misdeeds == "" || status == "delivered"
 }
 
 // instant reports whether a text is a time by ISO 8601, in UTC.
@@ -250,7 +250,7 @@ func (x *asked) judgeLocation() {
 		return
 	}
 	x.judgeTracked(b)
-	if b.Source != "cache" && b.Source != "live" || b.Delivery == nil && b.Source != "cache" && x.order.line2 == "" {
+	if b.Source != "cache" && b.Source != "live" || b.Delivery == nil && b.Source != "cache" && x.order.misdeeds == "" {
 		x.wrong("its source is wrong") // a live call may find that the courier has given up
 	}
 }

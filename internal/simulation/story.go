@@ -29,7 +29,8 @@ type story struct {
 	byStaff  bool // the merchant moves the order on, else the partner
 	fate     fate
 	email    string
-	line2    string // of the address, by which the sandbox misbehaves
+	misdeeds string // of the courier, as tags of the sandbox
+	line2    string // of the address: all tags
 	page     string // on which the customer pays
 
 	id       string
@@ -91,7 +92,11 @@ func newStory(w *world, n int) *story {
 		s.email = fmt.Sprintf("c%d+%s@example.com", n, payTags[lots.IntN(len(payTags))])
 	}
 	if lots.IntN(4) == 0 && !w.Calm && w.troubled(tags) {
-		s.line2 = "sandbox:" + courierTags[lots.IntN(len(courierTags))]
+		s.misdeeds = courierTags[lots.IntN(len(courierTags))]
+		s.line2 = "sandbox:" + s.misdeeds
+	}
+	if lots.IntN(4) > 0 { // few positions on the way are enough
+		s.line2 = "sandbox:brief." + s.misdeeds
 	}
 	return s
 }

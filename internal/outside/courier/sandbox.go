@@ -191,6 +191,7 @@ const (
 	tagUncancellable = "uncancellable"
 	tagNeverAssigned = "never-assigned"
 	tagStuck         = "stuck"
+	tagBrief         = "brief"
 )
 
 // tags are the misbehaviours that an address asks for.
@@ -223,7 +224,7 @@ func (t tags) attempt(ref string) tags {
 			if !ok || attempt == 1 {
 				kept = append(kept, tagCancelAlways)
 			}
-		case tagCancelAlways, tagCancelLater, tagReturn, tagTwice, tagLate, tagUnordered, tagSkipPickup, tagUncancellable, tagNeverAssigned, tagStuck:
+		case tagCancelAlways, tagCancelLater, tagReturn, tagTwice, tagLate, tagUnordered, tagSkipPickup, tagUncancellable, tagNeverAssigned, tagStuck, tagBrief:
 			kept = append(kept, tag)
 		}
 	}

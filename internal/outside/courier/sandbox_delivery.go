@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -88,6 +89,14 @@ const (
 
 // plan lists what is going to happen to the delivery, stage by stage.
 func (x *delivery) plan() []stage {
+	plan := x.wholePlan()
+	if x.Tags.has(tagBrief) {
+		plan = slices.CompactFunc(plan, func(a, b stage) bool { return a.status == b.status })
+	}
+	return plan
+}
+
+func (x *delivery) wholePlan() []stage {
 	plan := waiting[:1:1]
 	if x.Tags.has(tagNeverAssigned) {
 		return plan
@@ -162,7 +171,11 @@ func (s *Sandbox) view(x delivery) Delivery {
 // the quote, unless the steps are too slow for that.
 func (s *Sandbox) left(x delivery, at stage) (pickup, dropoff time.Duration) {
 	pickup, dropoff = x.Way.times()
-	passed, steps := searchTime, len(approach)+len(transit)+2-x.Step // of a plan without mishaps
+	toStore, toDoor := len(approach), len(transit)
+	if x.Tags.has(tagBrief) {
+		toStore, toDoor = 1, 1
+	}
+	passed, steps := searchTime, toStore+toDoor+2-x.Step // of a plan without mishaps
 	switch {
 	case at.status == commerce.CourierPending:
 		passed = 0
@@ -175,7 +188,7 @@ func (s *Sandbox) left(x delivery, at stage) (pickup, dropoff time.Duration) {
 	if at.status == commerce.CourierDone {
 		steps = 0
 	}
-	pickup = max(pickup-passed, time.Duration(steps-len(transit)-1)*s.StepEvery)
+	pickup = max(pickup-passed, time.Duration(steps-toDoor-1)*s.StepEvery)
 	return pickup, max(dropoff-passed, time.Duration(steps)*s.StepEvery)
 }
 

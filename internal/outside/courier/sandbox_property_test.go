@@ -19,7 +19,7 @@ import (
 // cancellations and repeated requests in any order, for deliveries that misbehave in
 // any way. Their status never goes back, and each delivery ends.
 func TestNeverBack(t *testing.T) {
-	misdeeds := []string{"cancel", "cancel-always", "cancel-later", "return", "twice", "late", "unordered", "skip-pickup", "uncancellable"}
+	misdeeds := []string{"cancel", "cancel-always", "cancel-later", "return", "twice", "late", "unordered", "skip-pickup", "uncancellable", "brief"}
 	rapid.Check(t, func(rt *rapid.T) {
 		x := newTown(t, "https://shop.example")
 		asked := rapid.SliceOfDistinct(rapid.SampledFrom(misdeeds), func(s string) string { return s }).Draw(rt, "misdeeds")

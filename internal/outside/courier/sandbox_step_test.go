@@ -58,6 +58,10 @@ func TestSteps(t *testing.T) {
 		"sandbox:never-assigned":      "",
 		"sandbox:stuck":               wayToStore + "|loaded|to-door|to-door|to-door",
 		"sandbox:never-assigned.late": "",
+		"sandbox:brief":               "to-store|loaded|to-door|delivered",
+		"sandbox:brief.cancel":        "to-store|cancelled",
+		"sandbox:return.brief":        "to-store|loaded|to-door|back|returned",
+		"sandbox:brief,unordered":     "|loaded to-store||delivered to-door",
 		"sandbox:twice":               double(fine),
 		"sandbox:late":                "|||" + fine,
 		"sandbox:late.cancel":         "|||to-store|to-store|to-store|cancelled",
@@ -195,9 +199,15 @@ func (x *town) nearer(t *testing.T, before, now courier.Delivery, ends [2]commer
 // TestSlowSteps checks that slow steps make no false promise: with an hour for each
 // step, no arrival is announced for the next half hour.
 func TestSlowSteps(t *testing.T) {
+	for _, tags := range []string{"", "sandbox:brief"} {
+		slowSteps(t, tags)
+	}
+}
+
+func slowSteps(t *testing.T, tags string) {
 	x := newTown(t, "https://shop.example")
 	x.sandbox.StepEvery = time.Hour
-	d := x.create(t, asks(""))
+	d := x.create(t, asks(tags))
 	for now := d; ; {
 		if left, steps := now.DropoffETA-now.SeenOn, x.steps(t, d.ID); left != commerce.Millis(int64(steps)*time.Hour.Milliseconds()) {
 			t.Errorf("when %s, %d steps take %d ms", now.Status, steps, left)
