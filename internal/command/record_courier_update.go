@@ -52,15 +52,15 @@ func (c RecordCourierUpdate) Needs() commerce.Needs {
 // troubles are the reasons that an update of this status may raise or resolve. Most
 // updates have none, so that following a courier loads no attention rows.
 func troubles(status commerce.CourierStatus) []commerce.AttentionCode {
-	codes := []commerce.AttentionCode{commerce.AttentionTwoCouriers, commerce.AttentionGoodsReturning, commerce.AttentionGoodsReturned,
-		commerce.AttentionGoodsWithCourier, commerce.AttentionCourierGaveUp}
+	codes := []commerce.AttentionCode{commerce.AttentionTwoCouriers, commerce.AttentionGoodsWithCourier,
+		commerce.AttentionGoodsReturning, commerce.AttentionGoodsReturned, commerce.AttentionCourierGaveUp}
 	switch {
 	case status == commerce.CourierDone:
 		return append(commerce.ResolvedBy(commerce.CourierDelivered), commerce.AttentionTwoCouriers, commerce.AttentionGoodsWithCourier)
 	case status.Over(), status == commerce.CourierReturning:
 		return codes
 	case status.HasGoods():
-		return codes[:1]
+		return codes[:2]
 	}
 	return nil
 }
@@ -73,8 +73,8 @@ func (c RecordCourierUpdate) Decide(rows *commerce.Rows, now commerce.Millis) (T
 		return Tracked{}, commerce.Changes{}, err
 	}
 	if !c.about(*oc.delivery) {
-		if c.Attempt < oc.delivery.Attempt && c.Update.Status.HasGoods() && !oc.order.Stopped() && !oc.raised(commerce.AttentionTwoCouriers) {
-			oc.raiseAttention(commerce.AttentionTwoCouriers, "A courier who had cancelled has the goods after all; look at the courier provider")
+		if c.Attempt < oc.delivery.Attempt && c.Update.Status.HasGoods() {
+			oc.raiseAfterAll(c.Update.Status)
 		}
 		changes := oc.finish()
 		return Tracked{oc.order, *oc.delivery, changes.Empty()}, changes, nil
@@ -87,7 +87,7 @@ func (c RecordCourierUpdate) Decide(rows *commerce.Rows, now commerce.Millis) (T
 	before.SeenOn, before.HeardOn = oc.delivery.SeenOn, oc.delivery.HeardOn
 	known := reflect.DeepEqual(before, *oc.delivery)
 	changes := oc.finish()
-	return Tracked{oc.order, *oc.delivery, known}, changes, nil
+	return Tracked{oc.order, *oc.delivery, known && len(changes.Attention) == 0}, changes, nil
 }
 
 // Tracked is an order and its delivery.
@@ -107,6 +107,9 @@ func (c RecordCourierUpdate) about(d commerce.Delivery) bool {
 func (oc *orderChange) applyUpdate(update CourierUpdate) {
 	d := oc.delivery
 	if d.Status.Over() {
+		if d.Status == commerce.CourierCancelled && update.Status.HasGoods() && oc.order.Stopped() {
+			oc.raiseAfterAll(update.Status)
+		}
 		oc.touch(update)
 		return
 	}
@@ -219,6 +222,21 @@ func (oc *orderChange) recordDropoff() {
 	oc.raiseGoodsGone("The courier has brought the goods to the customer")
 }
 
+// raiseAfterAll asks staff to look at an order whose courier has the goods, as is told late: it was
+// known as cancelled before that.
+func (oc *orderChange) raiseAfterAll(status commerce.CourierStatus) {
+	switch {
+	case !oc.order.Stopped():
+		if !oc.raised(commerce.AttentionTwoCouriers) {
+			oc.raiseAttention(commerce.AttentionTwoCouriers, "A courier who had cancelled has the goods after all; look at the courier provider")
+		}
+	case status != commerce.CourierReturned:
+		oc.raiseGoodsGone(leftWithGoods)
+	}
+}
+
+const leftWithGoods = "The courier has left with the goods"
+
 // raiseGoodsGone raises goods_with_courier for a cancelled or refunded order. Its goods were put
 // back in stock, but the courier has them, or has handed them over. Whether the courier could be
 // called off may never be known, so this does not wait for that.
@@ -239,7 +257,7 @@ func (oc *orderChange) recordCourierLeft(before commerce.CourierStatus, reason s
 	if oc.order.Stopped() { // that was the aim, and the partner was told when the order ended
 		oc.addDeliveryTimeline(commerce.TimelineStatusChanged, reason)
 		if before.HasGoods() && d.Status == commerce.CourierCancelled {
-			oc.raiseGoodsGone("The courier has left with the goods")
+			oc.raiseGoodsGone(leftWithGoods)
 		}
 		return
 	}

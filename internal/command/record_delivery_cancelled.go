@@ -84,6 +84,9 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now commerce.Millis
 			d.Changes++
 		}
 		if c.Cancelled && !d.Status.Over() {
+			if d.Status.HasGoods() { // the courier gave up on the way, before our call
+				oc.raiseGoodsGone(leftWithGoods)
+			}
 			d.Status = commerce.CourierCancelled
 			clearArrival(d)
 		}

@@ -169,6 +169,8 @@ func TestRecordDeliveryCancelled(t *testing.T) {
 		{change: change{"cancelled, and a refund is awaited", commerce.Cancelled, in(commerce.CourierAssigned), "delivery 1 over cancelled u, done, amended"}, cancelled: true, other: true},
 		{change: change{"cancelled, and a refund was faster", commerce.Cancelled, in(commerce.CourierAssigned), "delivery 1 over cancelled u, done, answered"}, cancelled: true, closed: true},
 		{change: change{"it was never made", commerce.Cancelled, in("", dispatching), "delivery 1 over  u, done, answered"}},
+		{change: change{"the courier has left with the goods", commerce.Cancelled, in(commerce.CourierEnRoute),
+			"order cancelled, raised goods_with_courier, delivery 1 over cancelled u, order.note, done, answered"}, cancelled: true},
 		{change: change{"it is over", commerce.Cancelled, in(commerce.CourierCancelled, over), "delivery 1 over cancelled u, done, answered"}, cancelled: true},
 		{change: change{"too late", commerce.Cancelled, in(commerce.CourierLoaded), "order cancelled, raised goods_with_courier, order.note, done, answered"}, tooLate: "no"},
 		{change: change{"failed", commerce.Cancelled, in(commerce.CourierAssigned), "waiting after 1 tries, next in 5 s"}, failed: "timeout"},

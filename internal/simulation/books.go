@@ -14,6 +14,7 @@ type book struct {
 	captured commerce.Cents
 	refunds  map[string]commerce.Cents // by our ids
 	twice    []string                  // refunds that were made twice
+	returned bool                      // a bank has given a refund back; by now all of those
 }
 
 // books are those of the processor, by order.
@@ -33,6 +34,7 @@ func (w *world) books() map[string]*book {
 			Refunds   []struct {
 				OurID       string
 				AmountCents commerce.Cents
+				FailsOn     int64
 			}
 		}
 		if err := decode(o.Data, &s); err != nil || s.Request.OrderID == "" {
@@ -52,6 +54,10 @@ func (w *world) books() map[string]*book {
 			}
 		}
 		for _, r := range s.Refunds {
+			if r.FailsOn != 0 {
+				b.returned = true
+				continue
+			}
 			if b.refunds[r.OurID] != 0 {
 				b.twice = append(b.twice, r.OurID)
 			}

@@ -66,7 +66,7 @@ func (s *story) checkEvents(list []event) {
 		}
 		at = when
 		to, moves := becomes[e.Event]
-		if e.Event == "order.refunded" && e.Data.Order != nil {
+		if (e.Event == "order.refunded" || e.Event == "order.refund_failed") && e.Data.Order != nil {
 			to, moves = e.Data.Order.Status, true
 		}
 		if !moves {

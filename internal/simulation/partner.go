@@ -81,6 +81,8 @@ func (p *partner) again(status int, answer string) bool {
 	switch {
 	case status == http.StatusUnauthorized:
 		return p.suspended || p.w.env.Since(p.until) < time.Minute || p.turning > 0 || p.w.env.Since(p.turned) < time.Minute
+	case strings.Contains(answer, `"code":"payment_processor_error"`): // a repeat is a new refund
+		return false
 	case status == 0, status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
 		return true
 	}

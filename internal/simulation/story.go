@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -30,6 +31,7 @@ type story struct {
 	fate     fate
 	email    string
 	misdeeds string // of the courier, as tags of the sandbox
+	bank     string // what the customer's bank does with refunds, as a tag; empty: it takes them
 	line2    string // of the address: all tags
 	page     string // on which the customer pays
 
@@ -87,18 +89,28 @@ func newStory(w *world, n int) *story {
 	if lots.IntN(3) == 0 {
 		s.fate = fate(lots.IntN(int(fates)))
 	}
-	s.email = fmt.Sprintf("c%d@example.com", n)
-	if lots.IntN(4) == 0 && !w.Calm && w.troubled(tags) {
-		s.email = fmt.Sprintf("c%d+%s@example.com", n, payTags[lots.IntN(len(payTags))])
+	s.tag(lots.IntN)
+	return s
+}
+
+// tag draws how the providers behave to the order.
+func (s *story) tag(lot func(n int) int) {
+	pays := ""
+	if lot(4) == 0 && !s.w.Calm && s.w.troubled(tags) {
+		pays = "+" + payTags[lot(len(payTags))]
 	}
-	if lots.IntN(4) == 0 && !w.Calm && w.troubled(tags) {
-		s.misdeeds = courierTags[lots.IntN(len(courierTags))]
+	if lot(4) == 0 && !s.w.Calm && s.w.troubled(tags) {
+		s.misdeeds = courierTags[lot(len(courierTags))]
 		s.line2 = "sandbox:" + s.misdeeds
 	}
-	if lots.IntN(4) > 0 { // few positions on the way are enough
+	if lot(4) > 0 { // few positions on the way are enough
 		s.line2 = "sandbox:brief." + s.misdeeds
 	}
-	return s
+	if lot(6) == 0 && !s.w.Calm && s.w.troubled(tags) {
+		s.bank = []string{refuses, returns}[lot(2)]
+		pays = cmp.Or(pays, "+") + "." + s.bank
+	}
+	s.email = fmt.Sprintf("c%d%s@example.com", s.n, pays)
 }
 
 // run plays the story.
@@ -322,43 +334,16 @@ func (s *story) cancel() {
 	s.ping()
 }
 
-// refund gives money back: some cents, or 0: the rest.
-func (s *story) refund(cents int64) {
-	total := s.expected().Total
-	body, rest := `{"reason": "it was stale"}`, total-s.refunded
-	if cents > 0 {
-		body, rest = fmt.Sprintf(`{"amount_cents": %d, "reason": "it was stale"}`, cents), cents
-	}
-	s.refunded += rest
-	s.mayRefund = s.refunded
-	want := "picked_up"
-	if s.delivery {
-		want = "delivered"
-	}
-	if s.refunded == total {
-		want = "refunded"
-	}
-	var done struct {
-		Amount int64  `json:"amount_refunded_cents"`
-		Total  int64  `json:"total_refunded_cents"`
-		Status string `json:"status"`
-	}
-	var status int
-	var answer string
-	s.moves(func() { status, answer = s.keyed("/v1/orders/"+s.id+"/refund", body) })
-	if err := decode([]byte(answer), &done); err != nil || status != http.StatusOK || done.Amount != rest || done.Total != s.refunded || done.Status != want {
-		s.broke("a refund of %d cents was answered %d %s", rest, status, answer)
-	}
-	s.see(want, "the answer of refund")
-	s.read()
-}
-
 // read reads the order, and compares it with what was asked for.
 func (s *story) read() {
 	var got struct{ Order orderJSON }
 	status, answer := s.get("/v1/orders/" + s.id)
-	if err := decode([]byte(answer), &got); err != nil || status != http.StatusOK || !reflect.DeepEqual(got.Order, s.expected()) {
-		s.broke("the order was to be %s, and a read of it was answered %d %s", told(s.expected()), status, answer)
+	want := s.expected()
+	if s.bank == returns {
+		want.Refunded = got.Order.Refunded
+	}
+	if err := decode([]byte(answer), &got); err != nil || status != http.StatusOK || !reflect.DeepEqual(got.Order, want) {
+		s.broke("the order was to be %s, and a read of it was answered %d %s", told(want), status, answer)
 	}
 }
 

@@ -115,7 +115,7 @@ type waiter struct {
 	signals [3]<-chan struct{}
 	time    chan struct{} // closed by its alarm
 	rung    atomic.Bool   // it is closed
-	asked   chan struct{} // who keeps the time asks through it; see still
+	asked   chan struct{} // by which the clock asks whether it still waits
 }
 
 // still reports whether the task waits yet. A task that has taken its signal, and is not counted
