@@ -88,7 +88,7 @@ func (w *world) causes(s *story, o commerce.Order, rides []ride) (list []cause) 
 
 // checkAttention: for each cause a reason was raised. A person may have resolved it since. And none is
 // open that is over.
-func (w *world) checkAttention(ctx context.Context, s *story, o commerce.Order, rides []ride, b *book) {
+func (w *world) checkAttention(ctx context.Context, s *story, o commerce.Order, rides []ride) {
 	reasons, err := w.reader.Attention(ctx, o.Key())
 	if err != nil {
 		w.broke("the reasons of order %s could not be read: %v", o.ID, err)
@@ -98,7 +98,8 @@ func (w *world) checkAttention(ctx context.Context, s *story, o commerce.Order, 
 	if owed := payment.CapturedCents - payment.RefundedCents; err == nil && owed > 0 && o.Status == commerce.Cancelled {
 		list = append(list, cause{"it is cancelled, and money of its customer is kept", aboutMoney})
 	}
-	if b != nil && b.returned {
+	ledger, _ := w.reader.Ledger(ctx, o.Key()) // checkMoney looks at its errors
+	if slices.ContainsFunc(ledger, func(e commerce.LedgerEntry) bool { return e.Kind == commerce.EntryRefundFailed }) {
 		list = append(list, cause{"a bank has given a refund of it back", []commerce.AttentionCode{commerce.AttentionRefundFailed}})
 	}
 	if err == nil && payment.PendingCents > 0 {

@@ -14,7 +14,6 @@ type book struct {
 	captured commerce.Cents
 	refunds  map[string]commerce.Cents // by our ids
 	twice    []string                  // refunds that were made twice
-	returned bool                      // a bank has given a refund back; by now all of those
 }
 
 // books are those of the processor, by order.
@@ -54,8 +53,7 @@ func (w *world) books() map[string]*book {
 			}
 		}
 		for _, r := range s.Refunds {
-			if r.FailsOn != 0 {
-				b.returned = true
+			if r.FailsOn != 0 { // the bank has given it back since
 				continue
 			}
 			if b.refunds[r.OurID] != 0 {

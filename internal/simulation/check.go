@@ -153,7 +153,7 @@ func (w *world) checkOrders() {
 		if brought > 1 || brought == 0 && o.Status == commerce.Delivered {
 			w.broke("order %s is %s, and %d couriers brought it", o.ID, o.Status, brought)
 		}
-		w.checkAttention(ctx, s, o, rides[o.ID], books[o.ID])
+		w.checkAttention(ctx, s, o, rides[o.ID])
 		w.checkMoney(ctx, o, books[o.ID])
 		if !scarce(s.item) {
 			w.report.Ends[s.name] = fmt.Sprintf("%s, %d of %d cents given back", o.Status, o.RefundedCents, o.TotalCents)
