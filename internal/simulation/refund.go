@@ -36,11 +36,11 @@ func (s *story) refund(cents int64) {
 	var answer string
 	s.moves(func() { status, answer = s.keyed("/v1/orders/"+s.id+"/refund", body) })
 	switch {
-	case s.bank == refuses && status == http.StatusBadGateway:
+	case s.bank != "" && status == http.StatusBadGateway: // that the money came back may be told first
 		s.refunded -= rest
 		s.read()
 		return
-	case s.bank == returns && status == http.StatusOK: // at any time from here on
+	case s.bank == returns && status == http.StatusOK: // the money comes back at any time from here on
 		s.see(s.ping(), "a read")
 		return
 	}
