@@ -329,8 +329,6 @@ func TestApart(t *testing.T) {
 			return slowly(s)(ctx, j)
 		}
 		r := newRunner("me", s, map[commerce.JobKind]Kind{call: {Do: do, Width: 1, Apart: true}})
-		r.Run()
-		defer r.Stop(t.Context())
 		for i := range 20 {
 			j := s.addTo(commerce.Test, "sandbox", "", int64(now())-1000)
 			j.Subject = fmt.Sprint("slow ", i)
@@ -339,7 +337,8 @@ func TestApart(t *testing.T) {
 		j := s.addTo(commerce.Test, "sandbox", "", int64(now()))
 		j.Subject = "healthy"
 		s.put(j)
-		r.Wake()
+		r.Run() // only now: a job is there before it has its subject
+		defer r.Stop(t.Context())
 		after(100 * time.Millisecond)
 		if _, there := s.get(j.Key()); there {
 			t.Error("a job waits for others")
