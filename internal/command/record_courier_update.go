@@ -73,8 +73,11 @@ func (c RecordCourierUpdate) Decide(rows *commerce.Rows, now commerce.Millis) (T
 		return Tracked{}, commerce.Changes{}, err
 	}
 	if !c.about(*oc.delivery) {
-		if c.Attempt < oc.delivery.Attempt && c.Update.Status.HasGoods() {
-			oc.raiseAfterAll(c.Update.Status)
+		if c.Attempt < oc.delivery.Attempt {
+			if c.Update.Status.HasGoods() && !oc.order.Stopped() && !oc.raised(commerce.AttentionTwoCouriers) {
+				oc.raiseAttention(commerce.AttentionTwoCouriers, "A courier who had cancelled has the goods after all; look at the courier provider")
+			}
+			oc.raisePickup(c.Update.Status)
 		}
 		changes := oc.finish()
 		return Tracked{oc.order, *oc.delivery, changes.Empty()}, changes, nil
@@ -107,8 +110,8 @@ func (c RecordCourierUpdate) about(d commerce.Delivery) bool {
 func (oc *orderChange) applyUpdate(update CourierUpdate) {
 	d := oc.delivery
 	if d.Status.Over() {
-		if d.Status == commerce.CourierCancelled && update.Status.HasGoods() && oc.order.Stopped() {
-			oc.raiseAfterAll(update.Status)
+		if d.Status == commerce.CourierCancelled {
+			oc.raisePickup(update.Status)
 		}
 		oc.touch(update)
 		return
@@ -222,15 +225,10 @@ func (oc *orderChange) recordDropoff() {
 	oc.raiseGoodsGone("The courier has brought the goods to the customer")
 }
 
-// raiseAfterAll asks staff to look at an order whose courier has the goods, as is told late: it was
-// known as cancelled before that.
-func (oc *orderChange) raiseAfterAll(status commerce.CourierStatus) {
-	switch {
-	case !oc.order.Stopped():
-		if !oc.raised(commerce.AttentionTwoCouriers) {
-			oc.raiseAttention(commerce.AttentionTwoCouriers, "A courier who had cancelled has the goods after all; look at the courier provider")
-		}
-	case status != commerce.CourierReturned:
+// raisePickup raises goods_with_courier if late news tells of a pick-up before the courier
+// cancelled. Goods that came back are no reason.
+func (oc *orderChange) raisePickup(status commerce.CourierStatus) {
+	if status.HasGoods() && status != commerce.CourierReturned {
 		oc.raiseGoodsGone(leftWithGoods)
 	}
 }

@@ -69,7 +69,7 @@ type world struct {
 	called   map[string]bool   // calls of providers, by what they are for
 	// When couriers took deliveries, and were called off last, by the names that we give deliveries.
 	taken, calledOff map[string]time.Time
-	callingOff       map[string]time.Time // when a job began last that calls couriers off, by the id of its order
+	callingOff       map[string]time.Time // when a job that calls couriers off was claimed last, by its order
 	jobs             map[commerce.JobKey]held
 	events           map[string]time.Time // when events were saved whose webhooks have not come
 	report           Report
