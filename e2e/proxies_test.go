@@ -92,7 +92,7 @@ func TestNginx(t *testing.T) {
 		"/etc/letsencrypt/live/shop.example.com/fullchain.pem", p.file("cert.pem", string(cert)),
 		"/etc/letsencrypt/live/shop.example.com/privkey.pem", p.file("key.pem", string(key)))
 	// One process, which ends with the test.
-	main := fmt.Sprintf("daemon off; master_process off; pid %s/pid; events {} http { include %s; ", dir, p.file("site.conf", site))
+	main := fmt.Sprintf("daemon off; master_process off; pid %s/pid; events {} http { access_log off; include %s; ", dir, p.file("site.conf", site))
 	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		main += fmt.Sprintf("%s_temp_path %s/%[1]s; ", kind, dir)
 	}
