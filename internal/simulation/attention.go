@@ -55,6 +55,7 @@ var (
 	aboutStock    = []commerce.AttentionCode{commerce.AttentionInsufficientStock}
 	aboutCouriers = []commerce.AttentionCode{commerce.AttentionNotDispatched, commerce.AttentionCourierGaveUp, commerce.AttentionGoodsReturned, commerce.AttentionGoodsReturning, commerce.AttentionGoodsWithCourier}
 	aboutGoods    = []commerce.AttentionCode{commerce.AttentionGoodsWithCourier, commerce.AttentionNotCancelled}
+	aboutBanks    = map[string]commerce.AttentionCode{disputed: commerce.AttentionDisputed, paidTwice: commerce.AttentionSecondPayment}
 	aboutMoney    = []commerce.AttentionCode{commerce.AttentionRefundDue, commerce.AttentionRefundUnknown, commerce.AttentionRefundFailed}
 )
 
@@ -105,6 +106,7 @@ func (w *world) checkAttention(ctx context.Context, s *story, o commerce.Order, 
 	if err == nil && payment.PendingCents > 0 {
 		list = append(list, cause{"a refund of it is never decided", []commerce.AttentionCode{commerce.AttentionRefundUnknown}})
 	}
+	list = append(list, w.mishaps(s, o, ledger)...)
 	for _, c := range list {
 		if !slices.ContainsFunc(reasons, func(a commerce.Attention) bool { return a.Since != 0 && slices.Contains(c.codes, a.Code) }) {
 			w.broke("staff were never asked to look at order %s, which is %s: %s (%s)", o.ID, o.Status, c.what, s.name)
@@ -115,4 +117,25 @@ func (w *world) checkAttention(ctx context.Context, s *story, o commerce.Order, 
 			w.broke("staff are still asked to look at order %s for %s, which is over: it is %s", o.ID, a.Code, now)
 		}
 	}
+}
+
+// mishaps are what went wrong with an order beside its own course.
+func (w *world) mishaps(s *story, o commerce.Order, ledger []commerce.LedgerEntry) (list []cause) {
+	add := func(what string, code commerce.AttentionCode) {
+		list = append(list, cause{what, []commerce.AttentionCode{code}})
+	}
+	paid := slices.IndexFunc(ledger, func(e commerce.LedgerEntry) bool { return e.Kind == commerce.EntryCapture })
+	if code := aboutBanks[s.bank]; code != "" && paid >= 0 {
+		add("its payment is "+s.bank, code)
+	}
+	if paid >= 0 && ledger[paid].CreatedOn.Time().Add(mostSkew).Before(s.shortTill) {
+		add("its customer has paid too little", commerce.AttentionPaymentMismatch)
+	}
+	if s.far && !s.cancelled {
+		add("it goes beyond the radius of the store", commerce.AttentionOutOfRadius)
+	}
+	if w.denied[o.ID] >= surelyDenied {
+		add("the provider of couriers has refused us", commerce.AttentionProviderRefusesUs)
+	}
+	return list
 }

@@ -25,7 +25,7 @@ func (w *world) books() map[string]*book {
 		}
 		var s struct {
 			Request struct {
-				OrderID                    string
+				OrderID, CustomerEmail     string
 				DeliveryFeeCents, TaxCents commerce.Cents
 				Lines                      []commerce.OrderLine
 			}
@@ -48,6 +48,9 @@ func (w *world) books() map[string]*book {
 		b.sessions++
 		if s.PaymentID != "" {
 			b.captured += s.Request.DeliveryFeeCents + s.Request.TaxCents
+			if strings.Contains(s.Request.CustomerEmail, paidLess) {
+				b.captured--
+			}
 			for _, l := range s.Request.Lines {
 				b.captured += l.PriceCents * commerce.Cents(l.Quantity)
 			}

@@ -66,6 +66,11 @@ func mistakes(s *story, stranger *partner) []mistake {
 		{post("/v1/inventory/adjustments", "too much "+s.name, fmt.Sprintf(`{"adjustments": [{"product_id": %q, "delta": 1}, {"product_id": %q, "delta": -900000000}]}`,
 			productID(s.store, s.item), productID(s.store, s.item))), s.p, http.StatusConflict, ""},
 	}
+	far := strings.Replace(near, inReach, outOfReach, 1)
+	list = append(list,
+		mistake{post("/v1/delivery/quote", "", fmt.Sprintf(`{"store_id": %q, %s}`, storeID(s.store), far)), s.p, http.StatusBadRequest, "out_of_radius"},
+		mistake{post("/v1/checkout/session", "far "+s.name, fmt.Sprintf(`{"store_id": %q, "items": [{"product_id": %q, "quantity": 1}], "success_url": "https://p.example/s", "cancel_url": "https://p.example/c", "fulfillment_type": "delivery", %s}`,
+			storeID(s.store), productID(s.store, s.item), far)), s.p, http.StatusBadRequest, "out_of_radius"})
 	if s.mode == commerce.Live {
 		list = append(list, mistake{get(commerce.Test, order), s.p, http.StatusNotFound, ""})
 	}

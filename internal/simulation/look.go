@@ -41,7 +41,7 @@ func (s *story) look() {
 	}
 }
 
-const near = `"delivery_address": {"phone": "+15185550111", "address": {"line1": "20 Oak St", "city": "Albany", "state": "NY", "postal_code": "12208", "country": "US"}}`
+const near = `"delivery_address": {"name": "Ann Lee", "phone": "+15185550111", "address": {"line1": "20 Oak St", ` + inReach + `, "state": "NY", "country": "US"}}`
 
 // track looks at the order in one of the ways that there are, now and then.
 func (s *story) track() {

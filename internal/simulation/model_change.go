@@ -113,7 +113,7 @@ func (x *asked) judgeCancel() {
 	if had := s.had; b.Restored != nil && had.low == had.high && *b.Restored != (had.high > 0) {
 		x.wrong("inventory_restored is wrong: %d pieces were taken", had.high)
 	}
-	total := s.expected().Total
+	total := s.pays()
 	switch {
 	case b.Refund == nil && s.paidHere && s.paying && x.before.status != "pending_payment":
 		x.wrong("the customer has paid, and was to get the money back")

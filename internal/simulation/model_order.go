@@ -152,7 +152,7 @@ func (x *asked) judgeMoney(s *story, before knowledge, o orderRead) {
 	if o.Refunded < before.refunded && s.bank != returns || o.Refunded > s.mayRefund {
 		x.wrong("between %d and %d cents are refunded", before.refunded, s.mayRefund)
 	}
-	if all := s.paidHere && o.Refunded == o.Total; all != (o.Status == "refunded") {
+	if all := s.paidHere && o.Refunded == s.pays(); all != (o.Status == "refunded") {
 		x.wrong("%d cents of %d are refunded, and it is %s", o.Refunded, o.Total, o.Status)
 	}
 }

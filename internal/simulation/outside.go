@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/env"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/payment"
@@ -135,13 +136,51 @@ type couriers struct {
 	by  string // the process
 }
 
+// lockOut has the provider refuse our credentials for a while, as when they were replaced there.
+func (w *world) lockOut() {
+	for w.goesOn(2*time.Hour, 6*time.Hour) {
+		if !w.faulty {
+			continue
+		}
+		w.fault("the provider of couriers refused our credentials")
+		w.sayToAll("The provider of couriers refuses our credentials.")
+		w.locked = true
+		w.sleep(w.between(time.Minute, 20*time.Minute))
+		w.locked = false
+		w.sayToAll("The provider of couriers takes our credentials again.")
+	}
+}
+
+// surelyDenied is after how many refusals one of them was surely recorded, whatever dies.
+const surelyDenied = 4
+
+// denied refuses our credentials. ref is the name that we give the delivery.
+func (c couriers) denied(ref string) (err error) {
+	c.w.outside(func() {
+		if !c.w.locked || !c.w.faulty {
+			return
+		}
+		if order, _, of := commerce.ParseDeliveryRef(ref); of {
+			c.w.denied[order]++
+		}
+		err = &commerce.CredentialsError{Message: "the key was replaced"}
+	})
+	return err
+}
+
 // Quote implements courier.Provider.
 func (c couriers) Quote(ctx context.Context, r courier.QuoteRequest) (courier.Quote, error) {
+	if err := c.denied(r.Ref); err != nil {
+		return courier.Quote{}, err
+	}
 	return call(ctx, c.w, c.env, c.by, "quote "+r.Ref, func(ctx context.Context) (courier.Quote, error) { return c.Sandbox.Quote(ctx, r) })
 }
 
 // Create implements courier.Provider.
 func (c couriers) Create(ctx context.Context, r courier.CreateRequest) (courier.Delivery, error) {
+	if err := c.denied(r.Ref); err != nil {
+		return courier.Delivery{}, err
+	}
 	return call(ctx, c.w, c.env, c.by, "create "+r.Ref, func(ctx context.Context) (courier.Delivery, error) {
 		d, err := c.Sandbox.Create(ctx, r)
 		c.w.outside(func() {
@@ -155,11 +194,17 @@ func (c couriers) Create(ctx context.Context, r courier.CreateRequest) (courier.
 
 // Get implements courier.Provider.
 func (c couriers) Get(ctx context.Context, k courier.Key) (courier.Delivery, error) {
+	if err := c.denied(""); err != nil {
+		return courier.Delivery{}, err
+	}
 	return call(ctx, c.w, c.env, c.by, "get "+told(k), func(ctx context.Context) (courier.Delivery, error) { return c.Sandbox.Get(ctx, k) })
 }
 
 // Cancel implements courier.Provider.
 func (c couriers) Cancel(ctx context.Context, k courier.Key) (courier.Delivery, error) {
+	if err := c.denied(k.Ref); err != nil {
+		return courier.Delivery{}, err
+	}
 	c.w.outside(func() { c.w.calledOff[k.Ref] = c.w.env.Now() })
 	return call(ctx, c.w, c.env, c.by, "cancel "+told(k), func(ctx context.Context) (courier.Delivery, error) { return c.Sandbox.Cancel(ctx, k) })
 }

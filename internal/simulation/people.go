@@ -111,6 +111,8 @@ func (w *world) outdated(a commerce.Attention) (now string, is bool) {
 		is = delivery.State == commerce.DeliveryActive || order.Stopped()
 	case commerce.AttentionCourierGaveUp, commerce.AttentionGoodsReturned:
 		is = order.Stopped()
+	case commerce.AttentionProviderRefusesUs: // it may be needed again, to call the courier off
+		is = delivery.State == commerce.DeliveryActive && !order.Stopped()
 	case commerce.AttentionRefundDue:
 		is = order.Status == commerce.Refunded
 	case commerce.AttentionInsufficientStock:

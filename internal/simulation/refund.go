@@ -1,15 +1,53 @@
 package simulation
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"slices"
+	"time"
+
+	"purveyor/internal/commerce"
 )
 
-// What the banks of some customers do with refunds, as tags of docs/SANDBOX.md.
-const (
-	refuses = "refund-refused"
-	returns = "refund-fails-later"
-)
+// pays is how many cents the customer pays.
+func (s *story) pays() int64 {
+	if s.bank == paidLess {
+		return s.expected().Total - 1
+	}
+	return s.expected().Total
+}
+
+// short goes on after too little was paid: the order stays as it is until the partner
+// cancels it.
+func (s *story) short() {
+	s.wait(30*time.Minute, 2*time.Hour)
+	if s.ping() != "pending_payment" {
+		s.broke("the customer has paid a cent less, and the order is %s", s.status)
+	}
+	s.shortTill = s.w.env.Now()
+	s.cancel()
+}
+
+// askBack asks once more for the money of a cancelled order, which a bank has refused to take. It
+// refuses again, and staff are to look again.
+func (s *story) askBack() {
+	s.wait(time.Hour, 3*time.Hour)
+	began := s.w.env.Now()
+	var status int
+	var answer string
+	s.moves(func() { status, answer = s.keyed("/v1/orders/"+s.id+"/refund", `{"reason": "it was cancelled"}`) })
+	if status == http.StatusConflict { // the first refund is not decided yet
+		return
+	}
+	open, err := s.w.reader.Attention(context.Background(), commerce.OrderKey{StoreID: storeID(s.store), OrderID: s.id})
+	asked := slices.ContainsFunc(open, func(a commerce.Attention) bool {
+		return slices.Contains(aboutMoney, a.Code) && (a.Open() || !a.ResolvedOn.Time().Before(began.Add(-mostSkew)))
+	})
+	if status != http.StatusBadGateway || err != nil || !asked {
+		s.broke("a refund of the cancelled order was answered %d %s, and staff have these reasons to look: %s, %v", status, answer, told(open), err)
+	}
+}
 
 // refund gives money back: some cents, or 0: the rest.
 func (s *story) refund(cents int64) {
@@ -36,7 +74,7 @@ func (s *story) refund(cents int64) {
 	var answer string
 	s.moves(func() { status, answer = s.keyed("/v1/orders/"+s.id+"/refund", body) })
 	switch {
-	case s.bank != "" && status == http.StatusBadGateway: // that the money came back may be told first
+	case (s.bank == refuses || s.bank == returns) && status == http.StatusBadGateway: // that the money came back may be told first
 		s.refunded -= rest
 		s.read()
 		return

@@ -21,6 +21,11 @@ const (
 	limit    = 6000 // requests of a partner in a minute
 
 	hastyLimit = 30 // of the one that makes more
+
+	radius = 8.0 // miles that each store delivers
+	// Towns 2 and 14 miles from the stores.
+	inReach    = `"city": "Albany", "postal_code": "12208"`
+	outOfReach = `"city": "Schenectady", "postal_code": "12305"`
 )
 
 func storeID(n int) string { return fmt.Sprint("sto_", n+1) }
@@ -74,7 +79,7 @@ func (w *world) catalog() command.ImportCatalog {
 		hold := holdMinutes(s)
 		c.Stores = append(c.Stores, command.ImportStore{ID: storeID(s), Name: fmt.Sprint("Store ", s+1), Address: new("1 Main St"), City: new("Albany"),
 			State: new("NY"), ZipCode: new("12207"), Lat: &fixture.StoreAt.Lat, Lng: &fixture.StoreAt.Lng, Email: new(fixture.StoreEmail),
-			Phone: new(fixture.StorePhone), HoldMinutes: &hold, TaxRateBps: new(taxRate(s))})
+			Phone: new(fixture.StorePhone), HoldMinutes: &hold, TaxRateBps: new(taxRate(s)), RadiusMiles: new(radius)})
 		for n := range products {
 			w.shelves[productID(s, n)] = &shelf{low: w.opening(n), high: w.opening(n)}
 			w.shelfIDs = append(w.shelfIDs, productID(s, n))

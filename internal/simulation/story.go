@@ -1,7 +1,6 @@
 package simulation
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -31,7 +30,8 @@ type story struct {
 	fate     fate
 	email    string
 	misdeeds string // of the courier, as tags of the sandbox
-	bank     string // what the customer's bank does with refunds, as a tag; empty: it takes them
+	far      bool   // it goes beyond the store's radius
+	bank     string // what goes wrong with the customer's money, as a tag; empty: nothing
 	line2    string // of the address: all tags
 	page     string // on which the customer pays
 
@@ -45,6 +45,7 @@ type story struct {
 	moved     time.Time                 // a call that moves it began or ended
 	busy      int                       // such calls that are under way
 	cancelled bool                      // a call has cancelled it
+	shortTill time.Time                 // until then the order waited, and too little was paid
 	paying    bool                      // the customer has tried to pay
 	mayRefund int64                     // cents that were asked back
 	taken     struct{ low, high int64 } // pieces out of the stock
@@ -67,13 +68,6 @@ const (
 	fates
 )
 
-// How providers misbehave, when they do, by the tags of docs/SANDBOX.md. The last ones end
-// without a delivery.
-var (
-	payTags     = []string{"late", "twice", "unordered", "late.twice", "slow"}
-	courierTags = []string{"twice", "late", "unordered", "skip-pickup", "cancel", "late.twice", "slow", "limited", "return", "cancel-always", "cancel-later", "uncancellable", "no-couriers"}
-)
-
 func newStory(w *world, n int) *story {
 	lots := sim.LotsOf(w.Seed, uint64(n))
 	at := lots.Float64()
@@ -91,26 +85,6 @@ func newStory(w *world, n int) *story {
 	}
 	s.tag(lots.IntN)
 	return s
-}
-
-// tag draws how the providers behave to the order.
-func (s *story) tag(lot func(n int) int) {
-	pays := ""
-	if lot(4) == 0 && !s.w.Calm && s.w.troubled(tags) {
-		pays = "+" + payTags[lot(len(payTags))]
-	}
-	if lot(4) == 0 && !s.w.Calm && s.w.troubled(tags) {
-		s.misdeeds = courierTags[lot(len(courierTags))]
-		s.line2 = "sandbox:" + s.misdeeds
-	}
-	if lot(4) > 0 { // few positions on the way are enough
-		s.line2 = "sandbox:brief." + s.misdeeds
-	}
-	if lot(6) == 0 && !s.w.Calm && s.w.troubled(tags) {
-		s.bank = []string{refuses, returns}[lot(2)]
-		pays = cmp.Or(pays, "+") + "." + s.bank
-	}
-	s.email = fmt.Sprintf("c%d%s@example.com", s.n, pays)
 }
 
 // run plays the story.
@@ -143,8 +117,12 @@ func (s *story) place() bool {
 	s.look()
 	where := `"fulfillment_type": "pickup"`
 	if s.delivery {
+		town := inReach
+		if s.far {
+			town = outOfReach
+		}
 		where = fmt.Sprintf(`"fulfillment_type": "delivery", "delivery_address": {"name": "Ann Lee", "email": %q, "phone": "+15185550111", "address": `+
-			`{"line1": "20 Oak St", "line2": %q, "city": "Albany", "state": "NY", "postal_code": "12208", "country": "US"}}`, s.email, s.line2)
+			`{"line1": "20 Oak St", "line2": %q, %s, "state": "NY", "country": "US"}}`, s.email, s.line2, town)
 	}
 	path := "/v1/orders/report"
 	body := fmt.Sprintf(`{"external_order_id": %q, "store_id": %q, "items": [{"product_id": %q, "quantity": %d, "price": %d}], %s}`,
@@ -210,6 +188,10 @@ func (s *story) pay() bool {
 	}
 	if status, answer := s.post(s.page, "outcome=pay"); status != http.StatusSeeOther {
 		s.broke("the payment page answered %d %s", status, answer)
+		return false
+	}
+	if s.bank == paidLess {
+		s.short()
 		return false
 	}
 	if s.reaches(6*time.Hour, "paid") != "paid" {
@@ -313,8 +295,9 @@ func (s *story) cancel() {
 	if s.had = s.taken; s.taken.high > 0 {
 		s.mayTake()
 	}
+	paid := s.paidHere && s.status != "pending_payment"
 	if s.paidHere {
-		s.mayRefund = s.expected().Total
+		s.mayRefund = s.pays()
 	}
 	s.moves(func() {
 		status, answer = s.keyed("/v1/orders/"+s.id+"/cancel", `{"reason": "not today", "refund": true}`)
@@ -332,6 +315,9 @@ func (s *story) cancel() {
 		s.broke("cancel was answered %d %s", status, answer)
 	}
 	s.ping()
+	if s.cancelled && paid && s.bank == refuses {
+		s.askBack()
+	}
 }
 
 // read reads the order, and compares it with what was asked for.

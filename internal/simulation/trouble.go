@@ -18,6 +18,7 @@ const (
 	endpoints   = "endpoints"   // of partners that hang, or answer 500 or 410
 	claims      = "claims"      // of jobs that fail
 	providers   = "providers"   // that are away, late, or whose answers get lost
+	credentials = "credentials" // that the provider of couriers refuses for a while
 	tags        = "tags"        // by which sandboxes misbehave
 	suspensions = "suspensions" // of partners
 	forgeries   = "forgeries"   // of callbacks
@@ -28,7 +29,7 @@ const (
 )
 
 // Troubles are all kinds.
-var Troubles = []string{kills, stops, clocks, outages, full, upgrades, saves, claims, callbacks, endpoints, rotations, keyChanges, providers, tags, suspensions, forgeries, mistakesBy, haste, restocks, staffWork}
+var Troubles = []string{kills, stops, clocks, outages, full, upgrades, saves, claims, callbacks, endpoints, rotations, keyChanges, providers, credentials, tags, suspensions, forgeries, mistakesBy, haste, restocks, staffWork}
 
 // troubled reports whether there is this kind of trouble.
 func (w *world) troubled(kind string) bool { return !slices.Contains(w.Without, kind) }

@@ -70,6 +70,8 @@ type world struct {
 	// When couriers took deliveries, and were called off last, by the names that we give deliveries.
 	taken, calledOff map[string]time.Time
 	callingOff       map[string]time.Time // when a job that calls couriers off was claimed last, by its order
+	locked           bool                 // the provider of couriers refuses our credentials
+	denied           map[string]int       // how often it did, by order
 	jobs             map[commerce.JobKey]held
 	events           map[string]time.Time // when events were saved whose webhooks have not come
 	report           Report

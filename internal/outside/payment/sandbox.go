@@ -156,7 +156,7 @@ func (s *Sandbox) view(x session) Session {
 	case SessionOpen:
 		v.URL = s.URL + pagePath + x.ID
 	case SessionPaid:
-		v.PaidCents = x.Request.TotalCents
+		v.PaidCents = x.price()
 		v.RefundedCents = x.refunded(s.Now())
 	}
 	return v
@@ -173,6 +173,9 @@ const (
 	tagLate               = "late"
 	tagTwice              = "twice"
 	tagUnordered          = "unordered"
+	tagPaidTwice          = "paid-twice"
+	tagPaidLess           = "paid-less"
+	tagDisputed           = "disputed"
 	tagRefundRefused      = "refund-refused"
 	tagRefundUnreachable  = "refund-unreachable"
 	tagRefundFailsLater   = "refund-fails-later"
@@ -198,7 +201,7 @@ func (x *session) post(after time.Duration, n Callback) {
 	x.Told++
 	n.ID = "evt_test_" + strings.TrimPrefix(x.ID, sessionPrefix) + "_" + strconv.Itoa(x.Told)
 	n.OrderID = x.Request.OrderID
-	if n.RefundID == "" {
+	if n.RefundID == "" && n.Kind != CallbackDisputed {
 		n.SessionID = x.ID
 	}
 	body, err := json.Marshal(n)
@@ -217,7 +220,7 @@ func (x *session) post(after time.Duration, n Callback) {
 // process that knows it.
 func checkCallback(n Callback) (Callback, error) {
 	switch n.Kind {
-	case CallbackPaid, CallbackPending, CallbackDeclined, CallbackExpired, CallbackRefunded, CallbackRefundFailed:
+	case CallbackPaid, CallbackPending, CallbackDeclined, CallbackExpired, CallbackRefunded, CallbackRefundFailed, CallbackDisputed:
 	default:
 		return Callback{}, fmt.Errorf("its kind %q is not known", n.Kind)
 	}

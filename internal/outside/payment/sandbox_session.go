@@ -96,16 +96,33 @@ func (x *session) pay(email string, now time.Time, delay time.Duration) {
 		late = delay
 	}
 	paid := x.paid(late)
-	if asks(x.email(), tagUnordered) {
-		paid.Kind = CallbackPending
-		x.post(late+delay, paid)
+	again := func(tag string, change func(*Callback)) {
+		if asks(x.email(), tag) {
+			callback := paid
+			change(&callback)
+			x.post(late+delay, callback)
+		}
 	}
+	again(tagUnordered, func(c *Callback) { c.Kind = CallbackPending })
+	again(tagPaidTwice, func(c *Callback) { c.PaymentID = x.secondPayment() })
+	again(tagDisputed, func(c *Callback) { c.Kind, c.Message = CallbackDisputed, doubted })
+}
+
+// secondPayment is the id of the payment that the tag reports. It may be heard of first.
+func (x *session) secondPayment() string { return derive(paymentPrefix, x.ID+" again") }
+
+// price is what the customer pays: the total, or a cent less if the tag asks for that.
+func (x *session) price() commerce.Cents {
+	if asks(x.email(), tagPaidLess) {
+		return x.Request.TotalCents - 1
+	}
+	return x.Request.TotalCents
 }
 
 // paid notes that the customer has paid, and returns the callback that says so after a time.
 func (x *session) paid(after time.Duration) Callback {
 	x.Status, x.PaymentID = SessionPaid, derive(paymentPrefix, x.ID)
-	callback := Callback{Kind: CallbackPaid, PaymentID: x.PaymentID, AmountCents: x.Request.TotalCents}
+	callback := Callback{Kind: CallbackPaid, PaymentID: x.PaymentID, AmountCents: x.price()}
 	x.post(after, callback)
 	return callback
 }
@@ -113,6 +130,7 @@ func (x *session) paid(after time.Duration) Callback {
 const (
 	declined = "The card was declined."
 	sentBack = "The customer's bank sent the money back."
+	doubted  = "The customer does not know of this purchase."
 )
 
 // maxDeclines bounds the callbacks about declined cards of one session, because its
@@ -187,8 +205,8 @@ func (x *session) refund(r RefundRequest, now time.Time, delay time.Duration) (R
 }
 
 func (x *session) refundProblem(r RefundRequest, now time.Time) string {
-	switch left := x.Request.TotalCents - x.refunded(now); {
-	case x.Status != SessionPaid || r.PaymentID != x.PaymentID:
+	switch left := x.price() - x.refunded(now); {
+	case x.Status != SessionPaid || r.PaymentID != x.PaymentID && !(asks(x.email(), tagPaidTwice) && r.PaymentID == x.secondPayment()):
 		return "There is no such payment in the sandbox."
 	case asks(x.email(), tagRefundRefused):
 		return "The sandbox refuses this refund, as the customer's e-mail address asks."

@@ -94,7 +94,10 @@ type postedCallback struct {
 	ID          string               `json:"id"`
 	Kind        payment.CallbackKind `json:"kind"`
 	OrderID     string               `json:"order_id"`
+	SessionID   string               `json:"session_id"`
+	PaymentID   string               `json:"payment_id"`
 	AmountCents commerce.Cents       `json:"amount_cents"`
+	Message     string               `json:"message"`
 	After       time.Duration        `json:"-"`
 }
 

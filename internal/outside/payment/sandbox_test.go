@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/env"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
@@ -38,6 +39,10 @@ func TestMagicPayments(t *testing.T) {
 		{"jo+late.twice@example.com", http.StatusSeeOther, " paid@3s paid@3s"},
 		{"jo+unordered@example.com", http.StatusSeeOther, " paid pending@3s"},
 		{"jo+unordered.late@example.com", http.StatusSeeOther, " paid@3s pending@6s"},
+		{"jo+paid-twice@example.com", http.StatusSeeOther, " paid paid@3s"},
+		{"jo+paid-less@example.com", http.StatusSeeOther, " paid"},
+		{"jo+disputed@example.com", http.StatusSeeOther, " paid disputed@3s"},
+		{"jo+late.disputed.paid-twice@example.com", http.StatusSeeOther, " paid@3s paid@6s disputed@6s"},
 		{"jo+x.twice.unordered@example.com", http.StatusSeeOther, " paid paid pending@3s pending@3s"},
 	} {
 		t.Run(c.email, func(t *testing.T) {
@@ -68,6 +73,39 @@ func TestPay(t *testing.T) {
 	}
 	if posted := s.kinds(t); posted != " paid" {
 		t.Errorf("posted%s", posted)
+	}
+}
+
+// TestMagicMoney checks what the callbacks of payments say that are doubted, too low or made twice, and
+// that no more is given back than was taken.
+func TestMagicMoney(t *testing.T) {
+	for _, c := range []struct {
+		tag      string
+		price    commerce.Cents
+		payments int
+	}{{"disputed", 5740, 1}, {"paid-less", 5739, 1}, {"paid-twice", 5740, 2}} {
+		s := newCheckout(t)
+		session := s.open(t, s.order("ord_1", "jo+"+c.tag+"@example.com"))
+		s.click(t, session.ID, "pay")
+		payments, last := map[string]bool{}, ""
+		for _, n := range s.callbacks(t) {
+			payments[n.PaymentID], last = true, n.PaymentID
+			if n.AmountCents != c.price || (n.SessionID == "") != (n.Kind == payment.CallbackDisputed) || (n.Message == "") != (n.Kind != payment.CallbackDisputed) {
+				t.Errorf("%s: posted %+v", c.tag, n)
+			}
+		}
+		now := s.read(t, session.ID)
+		if len(payments) != c.payments || now.PaidCents != c.price {
+			t.Errorf("%s: %d payments, %d cents", c.tag, len(payments), now.PaidCents)
+		}
+		r := payment.RefundRequest{ID: "rfd_1", SessionID: session.ID, PaymentID: last, AmountCents: c.price + 1}
+		if _, err := s.sandbox.Refund(t.Context(), r); err == nil {
+			t.Errorf("%s: more was given back than was paid", c.tag)
+		}
+		r.AmountCents = c.price
+		if _, err := s.sandbox.Refund(t.Context(), r); err != nil {
+			t.Errorf("%s: %v", c.tag, err)
+		}
 	}
 }
 
