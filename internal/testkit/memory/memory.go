@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -29,7 +30,8 @@ type Database struct {
 	nextStoreNo int64
 	windows     map[commerce.RateWindow]int64
 	stored      map[storedIn]int64
-	listed      struct { // how the partners were read last, and after how many writes
+	kept        schema.ReplyBytes // the sums of stored
+	listed      struct {          // how the partners were read last, and after how many writes
 		partners []commerce.Partner
 		writes   int64
 	}
@@ -43,7 +45,7 @@ type storedIn struct {
 // New makes an empty database.
 func New() *Database {
 	d := &Database{writer: make(chan struct{}, 1), tables: newTables(), nextStoreNo: 1,
-		windows: map[commerce.RateWindow]int64{}, stored: map[storedIn]int64{}}
+		windows: map[commerce.RateWindow]int64{}, stored: map[storedIn]int64{}, kept: schema.ReplyBytes{}}
 	d.writer <- struct{}{}
 	return d
 }
@@ -205,10 +207,9 @@ func (e *Engine) CountReplies(ctx context.Context, now commerce.Millis) (schema.
 	err := e.write(ctx, func() {
 		for partner, n := range e.replies.Take() {
 			e.stored[storedIn{partner, schema.HourOf(now)}] += n
+			e.kept[partner] += n
 		}
-		for s, n := range e.stored {
-			all[s.partnerID] += n
-		}
+		maps.Copy(all, e.kept)
 	})
 	return all, err
 }

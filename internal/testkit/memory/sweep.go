@@ -17,9 +17,10 @@ func (e *Engine) Sweep(ctx context.Context, now commerce.Millis) (n int, err err
 	replies, events := now.Add(-schema.ReplyKeep), now.Add(-schema.EventKeep)
 	first := func(prefix string) string { return commerce.NewID(prefix, max(0, events), commerce.Entropy{}) }
 	err = e.write(ctx, func() {
-		for s := range e.stored {
+		for s, n := range e.stored {
 			if commerce.Millis(s.hour) <= replies-schema.HourMs {
 				delete(e.stored, s)
+				e.kept[s.partnerID] -= n
 			}
 		}
 		endpointOf := func(owner string) bool {

@@ -4,8 +4,8 @@ import "time"
 
 // alarm is what happens at a time: a task goes on, or a function is called.
 type alarm struct {
-	at   time.Time
-	seq  uint64 // of equal times, the earlier alarm comes first
+	at   time.Duration // since start
+	seq  uint64        // of equal times, the earlier alarm comes first
 	task *task
 	wait uint64 // of the task: an alarm of an earlier wait is void
 	fire func()
@@ -15,8 +15,8 @@ func (a alarm) void() bool { return a.task != nil && (a.task.ended || a.task.wai
 
 // before reports whether an alarm goes off before another one.
 func (a *alarm) before(b *alarm) bool {
-	if !a.at.Equal(b.at) {
-		return a.at.Before(b.at)
+	if a.at != b.at {
+		return a.at < b.at
 	}
 	return a.seq < b.seq
 }
@@ -43,7 +43,7 @@ func (a *alarms) push(x alarm) {
 }
 
 // first is the time of the next alarm.
-func (a *alarms) first() (at time.Time, ok bool) {
+func (a *alarms) first() (at time.Duration, ok bool) {
 	for len(a.heap) > 0 && a.heap[0].void() {
 		a.take()
 	}
@@ -54,8 +54,8 @@ func (a *alarms) first() (at time.Time, ok bool) {
 }
 
 // pop takes the first alarm that is due.
-func (a *alarms) pop(now time.Time) (x alarm, due bool) {
-	if at, ok := a.first(); !ok || at.After(now) {
+func (a *alarms) pop(now time.Duration) (x alarm, due bool) {
+	if at, ok := a.first(); !ok || at > now {
 		return x, false
 	}
 	return a.take(), true

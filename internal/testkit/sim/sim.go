@@ -21,7 +21,7 @@ import (
 type Sim struct {
 	random  *rand.ChaCha8
 	lots    *rand.Rand
-	now     time.Time
+	now     time.Duration // since start
 	current *task
 	turns   atomic.Int64
 	alarms  alarms
@@ -42,7 +42,7 @@ var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 // New makes a world.
 func New(seed uint64) *Sim {
 	random := Random(seed)
-	s := &Sim{random: random, lots: rand.New(random), now: start, ready: list{in: ready}, waiting: list{in: waiting}, tasks: list{in: alive}}
+	s := &Sim{random: random, lots: rand.New(random), ready: list{in: ready}, waiting: list{in: waiting}, tasks: list{in: alive}}
 	s.trace = &s.text
 	return s
 }
@@ -107,7 +107,7 @@ func (s *Sim) draw() (t *task, got int) {
 		first -= len(s.ready.all)
 		for i := range s.waiting.all {
 			t := s.waiting.all[(first+i)%len(s.waiting.all)]
-			if t.of.stoppedTill.After(s.now) {
+			if t.of.stoppedTill > s.now {
 				continue
 			}
 			if got = t.signal(); got >= 0 {
@@ -120,7 +120,7 @@ func (s *Sim) draw() (t *task, got int) {
 		first %= len(s.ready.all)
 	}
 	t = s.ready.all[first]
-	if till := t.of.stoppedTill; till.After(s.now) {
+	if till := t.of.stoppedTill; till > s.now {
 		s.ready.drop(t)
 		s.alarms.push(alarm{at: till, task: t, wait: t.waits})
 		return s.draw()
@@ -130,7 +130,7 @@ func (s *Sim) draw() (t *task, got int) {
 
 // resume lets a task run until it waits or ends. Work takes some time.
 func (s *Sim) resume(t *task, got int) {
-	s.now = s.now.Add(time.Duration(1+s.lots.IntN(50)) * time.Microsecond)
+	s.now += time.Duration(1+s.lots.IntN(50)) * time.Microsecond
 	s.turns.Add(1)
 	s.ready.drop(t)
 	s.waiting.drop(t)
@@ -196,7 +196,7 @@ func (s *Sim) TraceTo(w io.Writer) { s.trace = w }
 
 // Tracef adds a line to the history of the world.
 func (s *Sim) Tracef(format string, args ...any) {
-	s.line = s.now.AppendFormat(s.line[:0], "02 15:04:05.000000 ")
+	s.line = start.Add(s.now).AppendFormat(s.line[:0], "02 15:04:05.000000 ")
 	s.line = fmt.Appendf(s.line, format, args...)
 	s.line = append(s.line, '\n')
 	_, _ = s.trace.Write(s.line)
@@ -222,7 +222,7 @@ type Process struct {
 	died chan struct{}
 	skew time.Duration
 
-	stoppedTill time.Time
+	stoppedTill time.Duration
 }
 
 // Process makes a process that has no task yet.
@@ -254,7 +254,7 @@ func (p *Process) Died() <-chan struct{} { return p.died }
 
 // Stop lets no task of the process go on for a while, as a machine that is too busy does.
 func (p *Process) Stop(d time.Duration) {
-	p.stoppedTill = p.sim.now.Add(d)
+	p.stoppedTill = p.sim.now + d
 	p.sim.alarms.push(alarm{at: p.stoppedTill, fire: func() {}}) // its tasks are looked at then
 }
 

@@ -24,6 +24,9 @@ type task struct {
 // signal takes a signal that the task waits for; -1: no signal is ready.
 func (t *task) signal() int {
 	for n, signal := range t.signals {
+		if signal == nil {
+			continue
+		}
 		select {
 		case <-signal:
 			return n
@@ -64,7 +67,7 @@ func (l *list) drop(t *task) {
 }
 
 // Now implements env.World.
-func (p *Process) Now() time.Time { return p.sim.now.Add(p.skew) }
+func (p *Process) Now() time.Time { return start.Add(p.sim.now + p.skew) }
 
 // Read implements env.World.
 func (p *Process) Read(b []byte) { _, _ = p.sim.random.Read(b) }
@@ -125,7 +128,7 @@ func (p *Process) Wait(d time.Duration, signals env.Signals) int {
 		s.waiting.add(t)
 	}
 	if d > 0 {
-		s.alarms.push(alarm{at: s.now.Add(d), task: t, wait: t.waits})
+		s.alarms.push(alarm{at: s.now + d, task: t, wait: t.waits})
 	}
 	t.yield(struct{}{})
 	if t.of.dead {
@@ -137,6 +140,6 @@ func (p *Process) Wait(d time.Duration, signals env.Signals) int {
 // WithDeadline implements env.World.
 func (p *Process) WithDeadline(parent context.Context, at time.Time) (context.Context, context.CancelFunc) {
 	ctx, end := Limited(parent, at)
-	p.sim.alarms.push(alarm{at: end.At.Add(-p.skew), fire: end.Reached})
+	p.sim.alarms.push(alarm{at: end.At.Sub(start) - p.skew, fire: end.Reached})
 	return ctx, end.Cancel
 }
