@@ -29,6 +29,7 @@ type Sim struct {
 	// signal. Tasks that wait for a time alone stand in neither.
 	ready, waiting list
 	tasks          list // that have not ended
+	quiet          bool // no signal is ready, and nothing has happened since that was found
 	idle           []*coroutine
 
 	text  strings.Builder
@@ -87,6 +88,7 @@ func (s *Sim) ring() {
 			return
 		}
 		if a.fire != nil {
+			s.quiet = false
 			a.fire()
 			continue
 		}
@@ -105,7 +107,7 @@ func (s *Sim) draw() (t *task, got int) {
 	first := s.lots.IntN(n)
 	if first >= len(s.ready.all) {
 		first -= len(s.ready.all)
-		for i := range s.waiting.all {
+		for i := 0; i < len(s.waiting.all) && !s.quiet; i++ {
 			t := s.waiting.all[(first+i)%len(s.waiting.all)]
 			if t.of.stoppedTill > s.now {
 				continue
@@ -114,6 +116,7 @@ func (s *Sim) draw() (t *task, got int) {
 				return t, got
 			}
 		}
+		s.quiet = true
 		if len(s.ready.all) == 0 {
 			return nil, 0
 		}
@@ -132,6 +135,7 @@ func (s *Sim) draw() (t *task, got int) {
 func (s *Sim) resume(t *task, got int) {
 	s.now += time.Duration(1+s.lots.IntN(50)) * time.Microsecond
 	s.turns.Add(1)
+	s.quiet = false
 	s.ready.drop(t)
 	s.waiting.drop(t)
 	t.waits++ // an alarm of this wait means nothing any more
