@@ -101,7 +101,6 @@ func (r *Runner) pass(at commerce.Millis) (wait time.Duration, err error) {
 func (r *Runner) wanted() (classes []commerce.JobClass, full []commerce.JobLane) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	classes = make([]commerce.JobClass, 0, 2*len(r.Kinds))
 	for kind := range r.Kinds {
 		for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
 			class := commerce.JobClass{Kind: kind, Mode: mode}
