@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -97,8 +98,8 @@ func orderPages(t *testing.T, db Database) {
 		{ByPartner: true, Partners: partners}, {ByPartner: true, Partners: partners[1:2]}, {ByPartner: true, Partners: partners, Stores: stores[2:7]},
 		{Stores: stores, Partners: partners[:2]}, {ByPartner: true, Partners: []string{"ptn_9"}},
 	}
-	for _, f := range filters {
-		for _, change := range []func(*storage.OrderFilter){
+	for i, f := range filters {
+		for n, change := range []func(*storage.OrderFilter){
 			func(*storage.OrderFilter) {},
 			func(f *storage.OrderFilter) { f.Mode = commerce.Test },
 			func(f *storage.OrderFilter) { f.Source = commerce.SourceService },
@@ -108,6 +109,9 @@ func orderPages(t *testing.T, db Database) {
 			func(f *storage.OrderFilter) { f.Since, f.Until = 1_800_000_003_000, 1_800_000_009_001 },
 			func(f *storage.OrderFilter) { f.MinCents, f.MaxCents = 200, 700 },
 		} {
+			if leftOut(i + n) { // each kind of list still meets each change
+				continue
+			}
 			f := f
 			change(&f)
 			checkWalk(t, e.Reader(), all, f)
@@ -118,6 +122,10 @@ func orderPages(t *testing.T, db Database) {
 		}
 	}
 }
+
+// leftOut reports whether one of many pairs is left out: every other one, but none in the full run of
+// scripts/test.
+func leftOut(n int) bool { return n%2 > 0 && os.Getenv("PURVEYOR_TEST_LOAD") == "" }
 
 // checkWalk compares all pages of a list with a plain filter.
 func checkWalk(t *testing.T, r storage.Reader, all []commerce.Order, f storage.OrderFilter) {

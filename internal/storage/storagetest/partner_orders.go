@@ -53,11 +53,11 @@ func partnerPages(t *testing.T, db Database) {
 		c.Orders = append(c.Orders, o)
 	}
 	Change(t, e, schematest.Needs(c), func(*commerce.Rows, commerce.Millis) commerce.Changes { return c })
-	for _, f := range []storage.PartnerOrderFilter{
+	for i, f := range []storage.PartnerOrderFilter{
 		{Sequence: storage.NewestFirst}, {Sequence: storage.InChangeOrder}, {Sequence: storage.ByExternalID, Prefix: "A"}, {Sequence: storage.ByExternalID, Prefix: "A-"},
 		{Sequence: storage.ByExternalID, Prefix: "A-\U0010FFFF"}, {Sequence: storage.ByExternalID, Prefix: "Ä-\uD7FF"}, {Sequence: storage.ByExternalID, Prefix: "b%"}, {Sequence: storage.ByExternalID, Prefix: "\U0010FFFF"},
 	} {
-		for _, change := range []func(*storage.PartnerOrderFilter){
+		for n, change := range []func(*storage.PartnerOrderFilter){
 			func(*storage.PartnerOrderFilter) {},
 			func(f *storage.PartnerOrderFilter) { f.Modes = bothModes[1:] },
 			func(f *storage.PartnerOrderFilter) { f.Modes = nil },
@@ -71,6 +71,9 @@ func partnerPages(t *testing.T, db Database) {
 			func(f *storage.PartnerOrderFilter) { f.Since, f.Until = 1_700_000_003_000, 1_700_000_007_000 },
 			func(f *storage.PartnerOrderFilter) { f.Since = 1_700_000_005_000 },
 		} {
+			if i > 2 && leftOut(i+n) { // of what prefixes meet
+				continue
+			}
 			f := f
 			f.PartnerID, f.Modes = "ptn_1", bothModes
 			change(&f)
