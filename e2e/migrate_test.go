@@ -72,7 +72,7 @@ func TestKilledUpgrade(t *testing.T) {
 			execute(t, s.path(), dump)
 			orders := s.count("SELECT '' || count(*) FROM orders")
 			p := startProgram(t, program(t), nil, "migrate", "--database", s.url())
-			check.Eventually(t, patience, 10*time.Microsecond, moment, func() bool {
+			check.Eventually(t, patience, 5*time.Microsecond, moment, func() bool {
 				select {
 				case <-p.done: // it was faster
 					return true

@@ -33,14 +33,15 @@ func (s *story) short() {
 // refuses again, and staff are to look again.
 func (s *story) askBack() {
 	s.wait(time.Hour, 3*time.Hour)
-	began := s.w.env.Now()
+	began, ctx, key := s.w.env.Now(), context.Background(), commerce.OrderKey{StoreID: storeID(s.store), OrderID: s.id}
+	payment, _ := s.w.reader.Payment(ctx, key) // without it a conflict is wrong
 	var status int
 	var answer string
 	s.moves(func() { status, answer = s.keyed("/v1/orders/"+s.id+"/refund", `{"reason": "it was cancelled"}`) })
-	if status == http.StatusConflict { // the first refund is not decided yet
+	if status == http.StatusConflict && payment.PendingCents > 0 { // the first refund was not decided yet
 		return
 	}
-	open, err := s.w.reader.Attention(context.Background(), commerce.OrderKey{StoreID: storeID(s.store), OrderID: s.id})
+	open, err := s.w.reader.Attention(ctx, key)
 	asked := slices.ContainsFunc(open, func(a commerce.Attention) bool {
 		return slices.Contains(aboutMoney, a.Code) && (a.Open() || !a.ResolvedOn.Time().Before(began.Add(-mostSkew)))
 	})

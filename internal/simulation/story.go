@@ -84,6 +84,7 @@ func newStory(w *world, n int) *story {
 		s.fate = fate(lots.IntN(int(fates)))
 	}
 	s.tag(lots.IntN)
+	s.far = lots.IntN(20) == 0 && s.delivery && !s.paidHere
 	return s
 }
 

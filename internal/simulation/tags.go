@@ -40,6 +40,5 @@ func (s *story) tag(lot func(n int) int) {
 		s.bank = banks[lot(len(banks))]
 		pays = cmp.Or(pays, "+") + "." + s.bank
 	}
-	s.far = lot(20) == 0 && s.delivery && !s.paidHere
 	s.email = fmt.Sprintf("c%d%s@example.com", s.n, pays)
 }

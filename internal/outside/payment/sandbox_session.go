@@ -111,6 +111,11 @@ func (x *session) pay(email string, now time.Time, delay time.Duration) {
 // secondPayment is the id of the payment that the tag reports. It may be heard of first.
 func (x *session) secondPayment() string { return derive(paymentPrefix, x.ID+" again") }
 
+// has reports whether a payment is one of the session's.
+func (x *session) has(payment string) bool {
+	return payment == x.PaymentID || asks(x.email(), tagPaidTwice) && payment == x.secondPayment()
+}
+
 // price is what the customer pays: the total, or a cent less if the tag asks for that.
 func (x *session) price() commerce.Cents {
 	if asks(x.email(), tagPaidLess) {
@@ -206,7 +211,7 @@ func (x *session) refund(r RefundRequest, now time.Time, delay time.Duration) (R
 
 func (x *session) refundProblem(r RefundRequest, now time.Time) string {
 	switch left := x.price() - x.refunded(now); {
-	case x.Status != SessionPaid || r.PaymentID != x.PaymentID && !(asks(x.email(), tagPaidTwice) && r.PaymentID == x.secondPayment()):
+	case x.Status != SessionPaid || !x.has(r.PaymentID):
 		return "There is no such payment in the sandbox."
 	case asks(x.email(), tagRefundRefused):
 		return "The sandbox refuses this refund, as the customer's e-mail address asks."
