@@ -33,18 +33,12 @@ func (r reader) PartnerOrders(ctx context.Context, f storage.PartnerOrderFilter,
 	return page, err
 }
 
-// lowestOf reads the low watermark of a partner in a cluster, as queueLowest does.
+// lowestOf reads the low watermark of a partner in a cluster.
 func (r reader) lowestOf(ctx context.Context, partnerID string) (below commerce.Millis, err error) {
 	err = r.read(ctx, func(ctx context.Context) error {
-		var now, open int64
 		var q pgx.Batch
-		r.e.queueClock(&q, &now)
-		queue(&q, func(s *scanner) { open = s.Int() }, "SELECT coalesce("+guardOfPartners.lowest+", 0)::bigint", partnerID)
-		err := r.e.readers.SendBatch(ctx, &q).Close()
-		if below = commerce.Millis(now); open != 0 {
-			below = min(below, commerce.Millis(open))
-		}
-		return err
+		r.e.queueLowest(&q, (*int64)(&below), "SELECT "+guardOfPartners.lowest, partnerID)
+		return r.e.readers.SendBatch(ctx, &q).Close()
 	})
 	return below, err
 }

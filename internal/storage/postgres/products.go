@@ -186,7 +186,7 @@ func (p *pageRead) versions(ctx context.Context, conn *pgxpool.Conn) (all []comm
 	case len(f.StoreIDs) == 1:
 		latest = "(" + newestSQL + ")" // the store is the first parameter here, too
 	case p.engine.spread:
-		p.engine.queueLowest(&q, &watermark)
+		p.engine.queueLowest(&q, &watermark, "SELECT min(floor) FROM store_writers WHERE until > now()")
 		lowest = "NULL::bigint"
 	}
 	q.Queue(seen(beginSnapshot))

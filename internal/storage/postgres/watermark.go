@@ -228,12 +228,12 @@ func (e *Engine) lowest(g *guard) string {
 	return g.lowest
 }
 
-// A read over all stores of a cluster asks each node for itself, so it reads the
-// lowest watermark before, and the time before that: a batch that publishes its
-// watermark later has a stamp that is not below the time.
-func (e *Engine) queueLowest(q *pgx.Batch, lowest *int64) {
+// queueLowest asks for the lowest watermark of a cluster in a transaction of its own, and not by the
+// snapshot of the page that is read afterwards. A batch that publishes its watermark later has a stamp that is not
+// below the time, which is therefore read before: the stamps below both are complete.
+func (e *Engine) queueLowest(q *pgx.Batch, lowest *int64, sql string, args ...any) {
 	now := e.now().UnixMilli()
-	q.Queue(seen(begin)) // and not the snapshot of the page
+	q.Queue(seen(begin))
 	if !e.ownClock {
 		e.queueClock(q, &now)
 	}
@@ -242,7 +242,7 @@ func (e *Engine) queueLowest(q *pgx.Batch, lowest *int64) {
 		if open := s.Int(); open != 0 {
 			*lowest = min(now, open)
 		}
-	}, "SELECT min(floor) FROM store_writers WHERE until > now()")
+	}, sql, args...)
 	q.Queue(seen("COMMIT"))
 }
 
