@@ -11,6 +11,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/storagetest"
+	"purveyor/internal/testkit/pg"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -73,17 +74,13 @@ func withStandIn(url string) string { return url + "&search_path=public,stand_in
 // distributed is a database whose tables are distributed by the stand-in.
 func distributed(t testing.TB) address {
 	t.Helper()
-	url := database(t)
-	run(t, url, standIn...)
-	e, err := Open(withStandIn(url), Options{})
-	if err == nil {
-		_, err = e.Distribute(t.Context())
-		err = errors.Join(err, e.Close())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return address(withStandIn(url))
+	return address(withStandIn(pg.Shared(t).Clone(t, "distributed", func(url string) error {
+		if err := fill(t.Context(), url, false); err != nil {
+			return err
+		}
+		run(t, url, standIn...)
+		return fill(t.Context(), withStandIn(url), true)
+	})))
 }
 
 // TestStandInRefuses: what Citus refuses is refused here, too, so that no other test passes with it.

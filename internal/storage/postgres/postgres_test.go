@@ -1,8 +1,8 @@
 package postgres
 
 import (
+	"context"
 	"errors"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -33,20 +33,23 @@ func fresh(t testing.TB) storagetest.Database { return address(database(t)) }
 func database(t testing.TB) (url string) {
 	t.Helper()
 	s := pg.Shared(t)
-	return s.Clone(t, func(url string) error {
-		e, err := Open(url, Options{})
-		if err != nil {
-			return err
-		}
-		if s.Cluster() {
-			_, err = e.Distribute(t.Context())
-		}
-		return errors.Join(err, e.Close())
-	})
+	return s.Clone(t, "filled", func(url string) error { return fill(t.Context(), url, s.Cluster()) })
+}
+
+// fill gives a database the schema, and distributes its tables if it has what that needs.
+func fill(ctx context.Context, url string, distribute bool) error {
+	e, err := Open(url, Options{})
+	if err != nil {
+		return err
+	}
+	if distribute {
+		_, err = e.Distribute(ctx)
+	}
+	return errors.Join(err, e.Close())
 }
 
 func TestCopies(t *testing.T) {
-	file := func(t testing.TB) storagetest.Database { return path(filepath.Join(t.TempDir(), "test.db")) }
+	file := func(t testing.TB) storagetest.Database { return path(files(t)) }
 	t.Run("to itself", func(t *testing.T) { storagetest.RunCopies(t, fresh, fresh) })
 	t.Run("from SQLite", func(t *testing.T) { storagetest.RunCopies(t, file, fresh) })
 	t.Run("to SQLite", func(t *testing.T) { storagetest.RunCopies(t, fresh, file) })
@@ -62,6 +65,10 @@ func TestCopiesOfCluster(t *testing.T) {
 
 // path is a database of the other engine.
 type path string
+
+var files = storagetest.Copies(func(path string, now func() time.Time) (storage.Engine, error) {
+	return sqlite.Open(path, sqlite.Options{Now: now})
+})
 
 func (p path) Open(t testing.TB, now func() time.Time) storage.Engine {
 	e, err := sqlite.Open(string(p), sqlite.Options{Now: now})

@@ -13,7 +13,7 @@ import (
 func Postgres(t testing.TB) string {
 	t.Helper()
 	s := pg.Shared(t)
-	return s.Clone(t, func(url string) error {
+	return s.Clone(t, "filled", func(url string) error {
 		e, err := postgres.Open(url, postgres.Options{})
 		if err != nil {
 			return err

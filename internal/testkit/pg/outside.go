@@ -34,12 +34,12 @@ type outsider struct {
 	names string   // begins the names of all databases of this process
 
 	mu   sync.Mutex
-	idle []string // filled databases that were emptied after a test
+	idle map[string][]string // by template, filled databases that were emptied after a test
 }
 
 // outside connects to the server of the environment.
 func outside(url string) (*Server, error) {
-	o := &outsider{names: fmt.Sprintf("%s%08x_", namesOfRun(), rand.Uint32())}
+	o := &outsider{idle: map[string][]string{}, names: fmt.Sprintf("%s%08x_", namesOfRun(), rand.Uint32())}
 	var err error
 	if o.url, err = neturl.Parse(url); err != nil {
 		return nil, err
@@ -127,11 +127,12 @@ func (o *outsider) drop(ctx context.Context, name string) error {
 
 // lend gives a test a filled database, and gets it back emptied: to make and distribute one takes
 // a cluster eight times as long.
-func (o *outsider) lend(t testing.TB, fill func(url string) error) string {
+func (o *outsider) lend(t testing.TB, template string, fill func(url string) error) string {
 	o.mu.Lock()
 	name := ""
-	if n := len(o.idle); n > 0 {
-		name, o.idle = o.idle[n-1], o.idle[:n-1]
+	if idle := o.idle[template]; len(idle) > 0 {
+		last := len(idle) - 1
+		name, o.idle[template] = idle[last], idle[:last]
 	}
 	o.mu.Unlock()
 	if name == "" {
@@ -155,7 +156,7 @@ func (o *outsider) lend(t testing.TB, fill func(url string) error) string {
 		}
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		o.idle = append(o.idle, name)
+		o.idle[template] = append(o.idle[template], name)
 	})
 	return o.at("", name)
 }

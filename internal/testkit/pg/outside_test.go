@@ -57,7 +57,7 @@ func TestOutside(t *testing.T) {
 	const databases = "SELECT datname::text FROM pg_database ORDER BY datname"
 	before := ask(own.URL("postgres"), databases)
 	t.Run("user", func(t *testing.T) {
-		url := s.Clone(t, func(url string) error { return execAt(t.Context(), url, "CREATE TABLE filled (n int)") })
+		url := s.Clone(t, "filled", func(url string) error { return execAt(t.Context(), url, "CREATE TABLE filled (n int)") })
 		name := ask(url, "SELECT current_database()::text")[0]
 		if left, err := s.outside.left(t.Context()); err != nil || !slices.Contains(left, name) || !strings.HasPrefix(name, namesOfRun()) {
 			t.Errorf("%s is not among the databases of the run: %v %v", name, left, err)
@@ -91,7 +91,7 @@ func TestLent(t *testing.T) {
 	for range 2 {
 		t.Run("user", func(t *testing.T) {
 			for i := range urls {
-				url := s.Clone(t, fill)
+				url := s.Clone(t, "filled", fill)
 				if urls[0] != "" && urls[1] != "" && !slices.Contains(urls[:], url) {
 					t.Errorf("%s is new", url)
 				}
@@ -107,7 +107,7 @@ func TestLent(t *testing.T) {
 			}
 		})
 	}
-	if urls[0] == urls[1] || len(s.outside.idle) != 2 {
+	if urls[0] == urls[1] || len(s.outside.idle["filled"]) != 2 {
 		t.Errorf("databases %v, and given back %v", urls, s.outside.idle)
 	}
 }

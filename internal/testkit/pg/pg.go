@@ -35,8 +35,7 @@ type Server struct {
 	settings []string
 	outside  *outsider // nil: the server was started here
 
-	fill    sync.Once // for the database that Clone copies
-	fillErr error
+	templates sync.Map // by name, the func() error that fills what Clone copies
 
 	guard io.Closer     // see guard
 	run   *exec.Cmd     // nil before the first start

@@ -124,12 +124,14 @@ func TestClones(t *testing.T) {
 		return err
 	}
 	for range 2 {
-		if n := ask[int](t, s.Clone(t, fill), "UPDATE t SET n = n + 1 RETURNING n"); n != 8 {
-			t.Errorf("found %d, want 8", n)
+		for _, template := range []string{"one", "other"} {
+			if n := ask[int](t, s.Clone(t, template, fill), "UPDATE t SET n = n + 1 RETURNING n"); n != 8 {
+				t.Errorf("found %d, want 8", n)
+			}
 		}
 	}
-	if fills != 1 {
-		t.Errorf("filled %d databases, want 1", fills)
+	if fills != 2 {
+		t.Errorf("filled %d databases, want one for each template", fills)
 	}
 }
 

@@ -43,12 +43,12 @@ func (s *Server) Database(t testing.TB) string {
 }
 
 // Clone makes a database like Database, with the contents that fill puts into one.
-// fill is called once per server, and all clones are copies of its result; on a server from
-// outside it is called for each database that is made.
-func (s *Server) Clone(t testing.TB, fill func(url string) error) string {
+// fill is called once per server and template, and all clones are copies of its result; on a
+// server from outside it is called for each database that is made.
+func (s *Server) Clone(t testing.TB, template string, fill func(url string) error) string {
 	t.Helper()
 	if s.outside != nil && os.Getenv(RunVariable) != "" {
-		return s.outside.lend(t, fill)
+		return s.outside.lend(t, template, fill)
 	}
 	if s.outside != nil {
 		url := s.Database(t)
@@ -57,16 +57,16 @@ func (s *Server) Clone(t testing.TB, fill func(url string) error) string {
 		}
 		return url
 	}
-	const filled = "filled"
-	s.fill.Do(func() {
-		if s.fillErr = s.SQL("CREATE DATABASE " + filled); s.fillErr == nil {
-			s.fillErr = fill(s.URL(filled))
+	filled, _ := s.templates.LoadOrStore(template, sync.OnceValue(func() error {
+		if err := s.SQL("CREATE DATABASE " + template); err != nil {
+			return err
 		}
-	})
-	if s.fillErr != nil {
-		t.Fatal(s.fillErr)
+		return fill(s.URL(template))
+	}))
+	if err := filled.(func() error)(); err != nil {
+		t.Fatal(err)
 	}
-	return s.database(t, filled)
+	return s.database(t, template)
 }
 
 func (s *Server) database(t testing.TB, template string) string {
