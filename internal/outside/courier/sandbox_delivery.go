@@ -97,26 +97,23 @@ func (x *delivery) plan() []stage {
 }
 
 func (x *delivery) wholePlan() []stage {
-	plan := waiting[:1:1]
-	if x.Tags.has(tagNeverAssigned) {
-		return plan
-	}
-	plan = append(plan, approach...)
-	if x.Tags.has(tagCancelAlways) {
-		return append(plan[:len(plan)-1], quitting...)
-	}
-	if !x.Tags.has(tagSkipPickup) {
-		plan = append(plan, loading...)
+	load := loading
+	if x.Tags.has(tagSkipPickup) {
+		load = nil
 	}
 	switch {
+	case x.Tags.has(tagNeverAssigned):
+		return waiting
+	case x.Tags.has(tagCancelAlways):
+		return slices.Concat(waiting, approach[:len(approach)-1], quitting)
 	case x.Tags.has(tagStuck):
-		return append(plan, transit[:3]...)
+		return slices.Concat(waiting, approach, load, transit[:3])
 	case x.Tags.has(tagCancelLater):
-		return append(append(plan, transit[:3]...), failing...)
+		return slices.Concat(waiting, approach, load, transit[:3], failing)
 	case x.Tags.has(tagReturn):
-		return append(append(plan, transit...), goBack...)
+		return slices.Concat(waiting, approach, load, transit, goBack)
 	}
-	return append(append(plan, transit...), arrival...)
+	return slices.Concat(waiting, approach, load, transit, arrival)
 }
 
 // now returns the current stage. A delivery of a process with a longer plan is at the

@@ -212,9 +212,11 @@ func (r reader) SandboxObject(_ context.Context, id string) (commerce.SandboxObj
 }
 
 func (r reader) Timeline(_ context.Context, key commerce.OrderKey, limit int) ([]commerce.TimelineEvent, error) {
-	newest, err := of(r, &schema.Timeline, key, limit, func(a, b *commerce.TimelineEvent) int { return cmp.Compare(b.Seq, a.Seq) })
-	slices.Reverse(newest)
-	return newest, err
+	list, err := of(r, &schema.Timeline, key, -1, func(a, b *commerce.TimelineEvent) int { return cmp.Compare(a.Seq, b.Seq) })
+	if limit >= 0 {
+		list = list[max(0, len(list)-limit):]
+	}
+	return list, err
 }
 
 func (r reader) Faults(_ context.Context, partnerID string) (commerce.Faults, error) {
@@ -260,7 +262,8 @@ func (r reader) Partner(_ context.Context, id string) (commerce.Partner, error) 
 	return one(r, &schema.Partners, id)
 }
 
-// Partners implements storage.Reader. Processes look each second, so it copies only after a change.
+// Partners implements storage.Reader. Processes look each second, so all read one copy, until a
+// partner changes.
 func (r reader) Partners(context.Context) ([]commerce.Partner, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -268,7 +271,7 @@ func (r reader) Partners(context.Context) ([]commerce.Partner, error) {
 		r.listed.writes = table.writes
 		r.listed.partners = selected(table, -1, func(*commerce.Partner) bool { return true }, func(a, b *commerce.Partner) int { return cmp.Compare(a.ID, b.ID) })
 	}
-	return slices.Clone(r.listed.partners), nil
+	return r.listed.partners, nil
 }
 
 func (r reader) Job(_ context.Context, key commerce.JobKey) (commerce.Job, error) {

@@ -265,6 +265,7 @@ func sorted[V any](t *table, found []*row, limit int, order func(a, b *V) int) (
 	if limit >= 0 {
 		found = found[:min(len(found), limit)]
 	}
+	list = slices.Grow(list, len(found))
 	for _, r := range found {
 		list = append(list, clone(t.plan, *r.value.(*V)))
 	}
