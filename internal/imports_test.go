@@ -75,7 +75,7 @@ var arrows = map[string][]string{
 	"devdocs/openapi":           {},
 	"devdocs/sample":            {"devdocs/openapi"},
 	"scenario":                  {"api", "requestlog", "requestlog/sqlitelog", "requestlog/postgreslog", "jobs", "inbound", "service", "effect", "outside/payment", "outside/courier", "outside/geocode", "outside/sandbox", "tracking", "web", "commerce", "command", "commit", "storage", "storage/sqlite", "storage/postgres", "env"},
-	"simulation":                {"api", "api/wire", "command", "commerce", "commit", "effect", "env", "inbound", "jobs", "outside/courier", "outside/geocode", "outside/payment", "outside/sandbox", "outside/webhook", "service", "storage", "storage/postgres", "storage/schema", "storage/sqlite", "sweep", "testkit/faultproxy", "testkit/fixture", "testkit/memory", "testkit/parallel", "testkit/sim", "web"},
+	"simulation":                {"api", "api/wire", "command", "commerce", "commit", "effect", "env", "inbound", "jobs", "outside/courier", "outside/geocode", "outside/mail", "outside/payment", "outside/sandbox", "outside/webhook", "service", "storage", "storage/postgres", "storage/schema", "storage/sqlite", "sweep", "testkit/faultproxy", "testkit/fixture", "testkit/memory", "testkit/parallel", "testkit/sim", "web"},
 	"outside/courier":           {"commerce", "outside/httpcall", "outside/sandbox", "outside/watch", "env"},
 
 	"testkit/browser":      {},

@@ -89,7 +89,7 @@ func (w *world) causes(s *story, o commerce.Order, rides []ride) (list []cause) 
 
 // checkAttention: for each cause a reason was raised. A person may have resolved it since. And none is
 // open that is over.
-func (w *world) checkAttention(ctx context.Context, s *story, o commerce.Order, rides []ride) {
+func (w *world) checkAttention(ctx context.Context, s *story, o commerce.Order, rides []ride, mails mails) {
 	reasons, err := w.reader.Attention(ctx, o.Key())
 	if err != nil {
 		w.broke("the reasons of order %s could not be read: %v", o.ID, err)
@@ -107,6 +107,9 @@ func (w *world) checkAttention(ctx context.Context, s *story, o commerce.Order, 
 		list = append(list, cause{"a refund of it is never decided", []commerce.AttentionCode{commerce.AttentionRefundUnknown}})
 	}
 	list = append(list, w.mishaps(s, o, ledger)...)
+	if mails.kept[o.ID] == commerce.UnsentTooManyOfPartner {
+		list = append(list, cause{"its customer was not told that it is ready", []commerce.AttentionCode{commerce.AttentionMailNotSent}})
+	}
 	for _, c := range list {
 		if !slices.ContainsFunc(reasons, func(a commerce.Attention) bool { return a.Since != 0 && slices.Contains(c.codes, a.Code) }) {
 			w.broke("staff were never asked to look at order %s, which is %s: %s (%s)", o.ID, o.Status, c.what, s.name)

@@ -131,7 +131,7 @@ func (w *world) checkStock() {
 // checkOrders: each order is where its story left it, its money is right, one courier brought
 // it, and staff were asked to look at what needs them.
 func (w *world) checkOrders() {
-	ctx, rides, books := context.Background(), w.rides(), w.books()
+	ctx, rides, books, mails := context.Background(), w.rides(), w.books(), w.mails()
 	orders := w.db.Orders()
 	for _, o := range orders {
 		s := w.stories[o.ID]
@@ -153,12 +153,14 @@ func (w *world) checkOrders() {
 		if brought > 1 || brought == 0 && o.Status == commerce.Delivered {
 			w.broke("order %s is %s, and %d couriers brought it", o.ID, o.Status, brought)
 		}
-		w.checkAttention(ctx, s, o, rides[o.ID])
+		w.checkAttention(ctx, s, o, rides[o.ID], mails)
 		w.checkMoney(ctx, o, books[o.ID])
+		mails.check(w, o)
 		if !scarce(s.item) {
 			w.report.Ends[s.name] = fmt.Sprintf("%s, %d of %d cents given back", o.Status, o.RefundedCents, o.TotalCents)
 		}
 	}
+	mails.checkLimit(w, orders)
 	if len(orders) != len(w.stories) {
 		w.broke("%d orders were answered for, and there are %d", len(w.stories), len(orders))
 	}

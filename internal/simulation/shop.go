@@ -67,10 +67,11 @@ func (w *world) openShop() error {
 		err = errors.Join(err, admitted)
 		w.partners = append(w.partners, p)
 	}
+	_, counted := commit.Do(context.Background(), c, mailed{w.partners[0].id})
 	w.hasty = newPartner(w, len(w.partners), "hasty")
 	w.hasty.limit = hastyLimit
 	_, admitted := commit.Do(context.Background(), c, fixture.Admit(commerce.Partner{ID: w.hasty.id, Name: "hasty", RateLimit: hastyLimit}))
-	return errors.Join(err, admitted)
+	return errors.Join(err, counted, admitted)
 }
 
 func (w *world) catalog() command.ImportCatalog {

@@ -88,7 +88,7 @@ func play(o Options) *world {
 	}
 	s, h := o.stage(), newHistory(o.History)
 	s.TraceTo(h)
-	w := &world{Options: o, sim: s, report: Report{Faults: map[string]int{}, Ends: map[string]string{}}, stories: map[string]*story{}, external: map[string]*story{}, added: map[string]int64{}, called: map[string]bool{}, taken: map[string]time.Time{}, calledOff: map[string]time.Time{}, callingOff: map[string]time.Time{}, denied: map[string]int{}, ruined: make(chan struct{}), jobs: map[commerce.JobKey]held{}, events: map[string]time.Time{}, shelves: map[string]*shelf{}, shown: map[string]shown{}}
+	w := &world{Options: o, sim: s, report: Report{Faults: map[string]int{}, Ends: map[string]string{}}, stories: map[string]*story{}, external: map[string]*story{}, added: map[string]int64{}, called: map[string]bool{}, taken: map[string]time.Time{}, calledOff: map[string]time.Time{}, callingOff: map[string]time.Time{}, denied: map[string]int{}, letters: map[string]letter{}, ruined: make(chan struct{}), jobs: map[commerce.JobKey]held{}, events: map[string]time.Time{}, shelves: map[string]*shelf{}, shown: map[string]shown{}}
 	s.Run(func(e env.Env) {
 		w.began = e.Now()
 		w.env = e

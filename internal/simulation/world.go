@@ -72,6 +72,7 @@ type world struct {
 	callingOff       map[string]time.Time // when a job that calls couriers off was claimed last, by its order
 	locked           bool                 // the provider of couriers refuses our credentials
 	denied           map[string]int       // how often it did, by order
+	letters          map[string]letter    // e-mails that were taken, by their ids
 	jobs             map[commerce.JobKey]held
 	events           map[string]time.Time // when events were saved whose webhooks have not come
 	report           Report
@@ -127,7 +128,7 @@ func (w *world) serve() {
 	take := callbacks.FromSandbox(sandbox.NewSigner(e, objects))
 	effect.Start(effect.Options{Env: e, Queue: engine, Reads: reader, Uses: uses, Runner: runner, Sender: post{w, e, name}, AppendWebhook: wire.AppendWebhook,
 		Processors: map[string]payment.Processor{sandboxes: processor{box, w, e, name}}, Fleet: fleet, Geocoder: geocode.Offline{},
-		Movers: map[string]sandbox.Mover{courier.SandboxObjects: road}, Post: w.post(name, take)})
+		Movers: map[string]sandbox.Mover{courier.SandboxObjects: road}, Post: w.post(name, take), Mailer: mailServer{w, e, name}, PublicURL: publicURL})
 	if old {
 		w.report.Faults["a process had the older build"]++
 		maps.DeleteFunc(runner.Kinds, func(k commerce.JobKind, _ jobs.Kind) bool { return slices.Contains(laterKinds, k) })
