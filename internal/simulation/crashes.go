@@ -30,7 +30,8 @@ func (w *world) crashes() {
 		case stops:
 			w.stop(n, w.between(time.Second, 50*time.Second))
 		case clocks:
-			w.env.Go(func() { w.jump(n) })
+			v, wrong := w.servers[n], []func(*server){w.jump, w.drift}[w.lot(2)]
+			w.env.Go(func() { wrong(v) })
 		case kills:
 			w.kill(n)
 			w.sleep(w.between(0, 3*time.Second))
@@ -148,17 +149,44 @@ func (w *world) stop(n int, d time.Duration) {
 const mostSkew = 25 * time.Second
 
 // jump sets the clock of a process ahead or back, and right again after a few minutes.
-func (w *world) jump(n int) {
-	name, p, ahead := w.servers[n].name, w.servers[n].process, w.between(-mostSkew, mostSkew)
+func (w *world) jump(v *server) {
+	ahead := w.between(-mostSkew, mostSkew)
 	w.report.Faults["a clock jumped"]++
-	w.sim.Tracef("the clock of %s jumps by %v", name, ahead)
-	w.sayToAll("The clock of %s jumps by %v.", name, ahead)
+	w.sim.Tracef("the clock of %s jumps by %v", v.name, ahead)
+	w.sayToAll("The clock of %s jumps by %v.", v.name, ahead)
+	w.skew(v, func() {
+		v.process.Skew(ahead)
+		w.sleep(w.between(time.Minute, 5*time.Minute))
+	})
+}
+
+// A clock that drifts gains or loses up to a fiftieth, and is then set right as slowly.
+const (
+	driftEvery = 5 * time.Second
+	mostDrift  = driftEvery / 50
+)
+
+// drift lets the clock of a process run fast or slow for up to ten minutes.
+func (w *world) drift(v *server) {
+	gain, n := w.between(-mostDrift, mostDrift), 1+w.lot(120)
+	w.report.Faults["a clock drifted"]++
+	w.sim.Tracef("the clock of %s gains %v each %v", v.name, gain, driftEvery)
+	w.sayToAll("The clock of %s gains %v each %v.", v.name, gain, driftEvery)
+	w.skew(v, func() {
+		for i := range 2 * n {
+			w.sleep(driftEvery)
+			v.process.Skew(gain * time.Duration(min(i, 2*n-i)))
+		}
+	})
+}
+
+// skew has the clock of a process be wrong until f ends.
+func (w *world) skew(v *server, f func()) {
 	w.skewed++
 	w.jumped = w.env.Now()
-	p.Skew(ahead)
-	w.sleep(w.between(time.Minute, 5*time.Minute))
-	p.Skew(0)
+	f()
+	v.process.Skew(0)
 	w.skewed--
 	w.jumped = w.env.Now()
-	w.sim.Tracef("the clock of %s is right again", name)
+	w.sim.Tracef("the clock of %s is right again", v.name)
 }

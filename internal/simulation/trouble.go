@@ -7,7 +7,7 @@ import "slices"
 const (
 	kills       = "kills"       // of processes
 	stops       = "stops"       // of processes, for a while
-	clocks      = "clocks"      // that jump
+	clocks      = "clocks"      // that jump and drift
 	outages     = "outages"     // of the database
 	saves       = "saves"       // that fail or get lost
 	full        = "full"        // disks of the database, for a while
