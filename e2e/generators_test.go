@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"bytes"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	"purveyor/internal/testkit/check"
+	"purveyor/internal/testkit/port"
 )
 
 // generators is set by the full run of scripts/test. Loading the generators takes a while.
@@ -110,11 +110,10 @@ func (g generating) program(order string, args ...string) {
 	}
 }
 
-// freePort returns a port on which no process listens.
+// freePort returns a port for a program that is to listen on it.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	free, err := port.Free()
 	check.OK(t, err)
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return free
 }

@@ -94,7 +94,8 @@ var arrows = map[string][]string{
 	"testkit/faultproxy":   {},
 	"testkit/parallel":     {"env", "testkit/sim"},
 	"testkit/paymenttest":  {"commerce", "outside/payment"},
-	"testkit/pg":           {},
+	"testkit/pg":           {"testkit/port"},
+	"testkit/port":         {},
 }
 
 // pure packages do no I/O, read no clock, draw nothing and know no wire format, and

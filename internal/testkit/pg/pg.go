@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"purveyor/internal/testkit/port"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -78,7 +78,7 @@ func create(inside string, settings []string, fill func(*Server) error) (*Server
 	}
 	// Another process may take the port first.
 	for range 5 {
-		if s.port, err = freePort(); err != nil {
+		if s.port, err = port.Free(); err != nil {
 			break
 		}
 		if err = s.Restart(); err == nil {
@@ -86,20 +86,6 @@ func create(inside string, settings []string, fill func(*Server) error) (*Server
 		}
 	}
 	return nil, errors.Join(err, s.Close())
-}
-
-// freePort returns a port below the range for outgoing connections, so that no other
-// program takes it while the server is down.
-func freePort() (int, error) {
-	var err error
-	for range 20 {
-		port := 10_000 + rand.IntN(20_000)
-		var l net.Listener
-		if l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
-			return port, l.Close()
-		}
-	}
-	return 0, err
 }
 
 func (s *Server) data() string { return filepath.Join(s.folder, "data") }
