@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"sync"
 	"testing"
@@ -154,7 +155,9 @@ func (v *Visitor) Readable() {
 		case `"button"`, `"textbox"`, `"link"`, `"heading"`, `"region"`, `"RootWebArea"`, `"image"`:
 			named++
 			if node.Name == nil || len(node.Name.Value) <= 2 {
-				v.T.Errorf("a %s has no name", role)
+				about, err := json.Marshal(node.Properties)
+				v.must(err)
+				v.T.Errorf("a %s has no name: %s", role, about)
 			}
 		}
 	}

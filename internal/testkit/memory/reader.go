@@ -262,8 +262,8 @@ func (r reader) Partner(_ context.Context, id string) (commerce.Partner, error) 
 	return one(r, &schema.Partners, id)
 }
 
-// Partners implements storage.Reader. Processes look each second, so all read one copy, until a
-// partner changes.
+// Partners implements storage.Reader. Processes look each second, so what a partner points to is copied after a
+// change alone.
 func (r reader) Partners(context.Context) ([]commerce.Partner, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -271,7 +271,7 @@ func (r reader) Partners(context.Context) ([]commerce.Partner, error) {
 		r.listed.writes = table.writes
 		r.listed.partners = selected(table, -1, func(*commerce.Partner) bool { return true }, func(a, b *commerce.Partner) int { return cmp.Compare(a.ID, b.ID) })
 	}
-	return r.listed.partners, nil
+	return slices.Clone(r.listed.partners), nil
 }
 
 func (r reader) Job(_ context.Context, key commerce.JobKey) (commerce.Job, error) {
