@@ -74,16 +74,18 @@ func (s *story) refund(cents int64) {
 	var status int
 	var answer string
 	s.moves(func() { status, answer = s.keyed("/v1/orders/"+s.id+"/refund", body) })
+	err := decode([]byte(answer), &done)
 	switch {
 	case (s.bank == refuses || s.bank == returns) && status == http.StatusBadGateway: // that the money came back may be told first
 		s.refunded -= rest
 		s.read()
 		return
 	case s.bank == returns && status == http.StatusOK: // the money comes back at any time from here on
-		s.see(s.ping(), "a read")
+		s.see(done.Status, "the answer of refund")
+		s.ping()
 		return
 	}
-	if err := decode([]byte(answer), &done); err != nil || status != http.StatusOK || done.Amount != rest || done.Total != s.refunded || done.Status != want {
+	if err != nil || status != http.StatusOK || done.Amount != rest || done.Total != s.refunded || done.Status != want {
 		s.broke("a refund of %d cents was answered %d %s", rest, status, answer)
 	}
 	s.see(want, "the answer of refund")
