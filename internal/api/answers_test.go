@@ -14,6 +14,8 @@ func TestAnswers(t *testing.T) {
 	sold := commerce.Order{ID: "ord_1", Restocked: true, Status: commerce.Refunded}
 	refund := commerce.Refund{ID: "rfd_1", OrderID: "ord_1", AmountCents: 100, TotalRefundedCents: 250, OrderStatus: commerce.Paid, State: commerce.RefundDone}
 	refused := commerce.Refund{ID: "rfd_1", AmountCents: 100, State: commerce.RefundFailed, Error: "no"}
+	returned := refund
+	returned.State, returned.Error = commerce.RefundFailed, "the bank returned it"
 	pending := commerce.Refund{ID: "rfd_1", AmountCents: 100, State: commerce.RefundPending}
 	type answer struct {
 		status int
@@ -36,6 +38,8 @@ func TestAnswers(t *testing.T) {
 		{of(a.Cancelled(commerce.Order{ID: "ord_1"}, commerce.Delivery{}, nil)), 200,
 			`{"ok":true,"order_id":"ord_1","status":"cancelled","delivery_cancelled":false,"inventory_restored":false}`},
 		{of(a.Cancelled(sold, commerce.Delivery{CalledOff: true}, &refund)), 200, `{"ok":true,"order_id":"ord_1","status":"cancelled","delivery_cancelled":true,` +
+			`"inventory_restored":true,"refund":{"payments_refund_id":"rfd_1","amount_refunded_cents":100}}`},
+		{of(a.Cancelled(sold, commerce.Delivery{CalledOff: true}, &returned)), 200, `{"ok":true,"order_id":"ord_1","status":"cancelled","delivery_cancelled":true,` +
 			`"inventory_restored":true,"refund":{"payments_refund_id":"rfd_1","amount_refunded_cents":100}}`},
 		{of(a.Cancelled(sold, commerce.Delivery{}, &refused)), 200, `{"ok":true,"order_id":"ord_1","status":"cancelled","delivery_cancelled":false,` +
 			`"inventory_restored":true,"refund":{"payments_refund_id":"rfd_1","amount_refunded_cents":0,"error":"no"}}`},

@@ -45,7 +45,9 @@ func (Answers) Cancelled(o commerce.Order, d commerce.Delivery, refund *commerce
 }
 
 // cancelRefund is the refund in the answer to a cancellation. While its outcome is
-// unknown, and after a refusal, the refunded amount is 0.
+// unknown, and after a refusal, the refunded amount is 0. That a bank has returned it since is
+// told by an event: an answer that is made again, because the courier is called off late, says the
+// same.
 type cancelRefund struct {
 	PaymentsRefundID    string         `json:"payments_refund_id"`
 	AmountRefundedCents commerce.Cents `json:"amount_refunded_cents"`
@@ -56,9 +58,8 @@ func cancelRefundOf(r *commerce.Refund) *cancelRefund {
 	if r == nil {
 		return nil
 	}
-	answer := &cancelRefund{PaymentsRefundID: r.ID, Error: r.Error}
-	if r.State == commerce.RefundDone {
-		answer.AmountRefundedCents = r.AmountCents
+	if r.Made() {
+		return &cancelRefund{PaymentsRefundID: r.ID, AmountRefundedCents: r.AmountCents}
 	}
-	return answer
+	return &cancelRefund{PaymentsRefundID: r.ID, Error: r.Error}
 }

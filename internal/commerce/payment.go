@@ -217,6 +217,9 @@ type Refund struct {
 // RefundKey finds a refund.
 type RefundKey struct{ StoreID, RefundID string }
 
+// Made reports whether the money went back, also if a bank has returned it since.
+func (r Refund) Made() bool { return r.TotalRefundedCents > 0 }
+
 // Key of the row.
 func (r Refund) Key() RefundKey { return RefundKey{r.StoreID, r.ID} }
 
