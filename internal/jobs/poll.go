@@ -101,10 +101,8 @@ func (r *Runner) pass(at commerce.Millis) (wait time.Duration, err error) {
 func (r *Runner) wanted() (classes []commerce.JobClass, full []commerce.JobLane) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	modes := []commerce.Mode{commerce.Live, commerce.Test}
-	classes = make([]commerce.JobClass, 0, len(modes)*len(r.Kinds))
 	for kind := range r.Kinds {
-		for _, mode := range modes {
+		for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
 			class := commerce.JobClass{Kind: kind, Mode: mode}
 			if p := r.poolOf(class); p.full() {
 				p.short = true
