@@ -7,8 +7,9 @@ import (
 	"net"
 )
 
-// Free returns a port of 127.0.0.1 that is free, and stays so although nothing listens on it yet: it
-// lies below those that the system gives to connections and to listeners on port 0.
+// Free returns a port of 127.0.0.1 on which nothing listens. It lies below those that the system
+// gives to connections and to listeners on port 0, so only another call of Free may take it, once
+// in 20,000 times.
 func Free() (int, error) {
 	var err error
 	for range 20 {
