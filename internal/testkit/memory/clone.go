@@ -7,11 +7,13 @@ import (
 )
 
 // clone copies a value with all that it points to, by the plan of its type.
-func clone[V any](p *plan, v V) V {
+func clone[V any](p *plan, v *V) *V {
+	to := new(V)
+	*to = *v
 	if p != nil {
-		p.deepen(reflect.ValueOf(&v).Elem())
+		p.deepen(reflect.ValueOf(to).Elem())
 	}
-	return v
+	return to
 }
 
 // plan says how the values of a type are copied; nil: they point to nothing that could be

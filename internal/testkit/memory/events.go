@@ -39,7 +39,7 @@ func (r reader) WebhookEvents(_ context.Context, keys []commerce.EventKey) (map[
 	events, found := r.tables[schema.WebhookEvents.Name], map[commerce.EventKey]commerce.WebhookEvent{}
 	for _, key := range keys {
 		if e := find(events, key); e != nil {
-			found[key] = clone(events.plan, *eventOf(e))
+			found[key] = *clone(events.plan, eventOf(e))
 		}
 	}
 	return found, nil
@@ -75,7 +75,7 @@ func (r reader) EventPage(_ context.Context, f storage.EventFilter) (storage.Eve
 			break
 		}
 		if (f.Kinds == nil || slices.Contains(f.Kinds, e.Kind)) && (f.Since == 0 || e.Timestamp >= f.Since) && (f.Until == 0 || e.Timestamp < f.Until) {
-			page.Add(clone(events.plan, *e))
+			page.Add(*clone(events.plan, e))
 		}
 	}
 	return page.Page(newest), nil

@@ -94,7 +94,7 @@ func (k keptRows[K, V]) load(t tables, r *commerce.Rows) {
 	for i := range rows.Asked() {
 		key, _ := rows.AskedKey(i)
 		if stored := find(from, key); stored != nil {
-			rows.Fill(i, clone(from.plan, *stored.value.(*V)))
+			rows.Fill(i, *clone(from.plan, stored.value.(*V)))
 		}
 	}
 }
@@ -119,7 +119,7 @@ func (k keptRows[K, V]) save(t tables, r *commerce.Rows) {
 	to := t[k.of.Name]
 	for i := range rows.Changed() {
 		if key, v, _ := rows.Change(i); v != nil {
-			put(to, key, stored(clone(to.plan, *v)))
+			put(to, key, stored(clone(to.plan, v)))
 		} else {
 			remove(to, key)
 		}
@@ -157,17 +157,17 @@ func (k keptLog[K, V]) save(t tables, r *commerce.Rows) {
 	rows := *k.of.Changes(&r.Appended)
 	for i := range rows {
 		to := t[k.of.Name]
-		put(to, k.key(&rows[i]), stored(clone(to.plan, rows[i])))
+		put(to, k.key(&rows[i]), stored(clone(to.plan, &rows[i])))
 	}
 }
 
-// stored points to a row without what is no part of it in the database.
-func stored[V any](row V) *V {
-	switch v := any(&row).(type) {
+// stored takes off a row what is no part of it in the database.
+func stored[V any](row *V) *V {
+	switch v := any(row).(type) {
 	case *commerce.Job:
 		v.Awaited, v.Event, v.Order, v.Payment = false, nil, nil, nil
 	case *commerce.WebhookEvent:
 		v.To = nil
 	}
-	return &row
+	return row
 }

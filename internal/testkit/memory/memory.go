@@ -227,7 +227,7 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 		list = sorted(jobs, e.due(c), c.Limit, byRunAt)
 		for i, j := range list {
 			list[i] = j.LeasedTo(c.Worker, c.Until)
-			put(jobs, j.Key(), stored(list[i]))
+			put(jobs, j.Key(), stored(clone(jobs.plan, &list[i])))
 		}
 	})
 	return list, err

@@ -30,7 +30,7 @@ func (d *Database) productKey(id string) commerce.ProductKey {
 func (d *Database) item(key commerce.ProductKey) commerce.Item {
 	product, _ := get(d.tables, &schema.Products, key)
 	stock, _ := get(d.tables, &schema.Stock, key)
-	return commerce.Item{Product: clone(d.tables[schema.Products.Name].plan, *product), Stock: clone(d.tables[schema.Stock.Name].plan, *stock)}
+	return commerce.Item{Product: *clone(d.tables[schema.Products.Name].plan, product), Stock: *clone(d.tables[schema.Stock.Name].plan, stock)}
 }
 
 // Items implements storage.Reader.

@@ -22,7 +22,7 @@ func one[K comparable, V any](r reader, of *schema.Table[K, V], key K) (v V, err
 	if !there {
 		return v, storage.ErrNotFound
 	}
-	return clone(r.tables[of.Name].plan, *stored), nil
+	return *clone(r.tables[of.Name].plan, stored), nil
 }
 
 // of reads the rows of a group, at most limit (below 0: all) in order.
@@ -101,7 +101,7 @@ func (r reader) Stock(_ context.Context, productIDs []string) (map[string]commer
 	found := map[string]commerce.Stock{}
 	for _, id := range productIDs {
 		if s, there := get(r.tables, &schema.Stock, r.productKey(id)); there {
-			found[id] = clone(r.tables[schema.Stock.Name].plan, *s)
+			found[id] = *clone(r.tables[schema.Stock.Name].plan, s)
 		}
 	}
 	return found, nil

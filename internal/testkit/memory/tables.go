@@ -267,7 +267,7 @@ func sorted[V any](t *table, found []*row, limit int, order func(a, b *V) int) (
 	}
 	list = slices.Grow(list, len(found))
 	for _, r := range found {
-		list = append(list, clone(t.plan, *r.value.(*V)))
+		list = append(list, *clone(t.plan, r.value.(*V)))
 	}
 	return list
 }

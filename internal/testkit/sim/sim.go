@@ -57,6 +57,7 @@ func (s *Sim) Run(main func(e env.Env)) {
 	root.Go(func() { main(root.Env()) })
 	for first := s.tasks.all[0]; !first.ended; {
 		s.turn()
+		s.tidy()
 	}
 	for len(s.tasks.all) > 0 {
 		s.end(s.tasks.all[0])
