@@ -64,19 +64,17 @@ func (r *Runner) pass(at commerce.Millis) (wait time.Duration, err error) {
 			r.busy = 0 // the next pass looks at all jobs
 		}
 	}()
-	var classes []commerce.JobClass
-	var full []commerce.JobLane
 	for n, changed := 0, true; n < commerce.JobSlots; n++ {
 		slot := r.slot
 		r.slot = (r.slot + 1) % commerce.JobSlots
 		if changed { // most slots of a pass have nothing, and there are a thousand lanes
-			classes, full = r.wanted()
+			r.want()
 		}
-		if len(classes) == 0 {
+		if len(r.classes) == 0 {
 			return wait, nil
 		}
 		jobs, err := r.Queue.ClaimJobs(r.tries, storage.JobClaim{
-			Slot: slot, Worker: r.Worker, Now: at, Until: at.Add(commerce.JobLease), Limit: claimSize, Classes: classes, Except: full, Ahead: ahead,
+			Slot: slot, Worker: r.Worker, Now: at, Until: at.Add(commerce.JobLease), Limit: claimSize, Classes: r.classes, Except: r.full, Ahead: ahead,
 		})
 		if errors.Is(err, storage.ErrNode) { // other slots may be on other nodes
 			slog.Warn("jobs of a slot could not be claimed", "slot", slot, "error", err)
@@ -96,28 +94,27 @@ func (r *Runner) pass(at commerce.Millis) (wait time.Duration, err error) {
 	return wait, nil
 }
 
-// wanted returns the jobs to claim: jobs of known kinds whose pool has room for a whole
+// want says which jobs to claim: jobs of known kinds whose pool has room for a whole
 // claim, except the jobs of full lanes.
-func (r *Runner) wanted() (classes []commerce.JobClass, full []commerce.JobLane) {
+func (r *Runner) want() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for kind := range r.Kinds {
+	r.classes, r.full = r.classes[:0], r.full[:0]
+	for kind, how := range r.Kinds {
 		for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
-			class := commerce.JobClass{Kind: kind, Mode: mode}
-			if p := r.poolOf(class); p.full() {
+			if p := r.poolOf(how.Pool, mode); p.full() {
 				p.short = true
 			} else {
-				classes = append(classes, class)
+				r.classes = append(r.classes, commerce.JobClass{Kind: kind, Mode: mode})
 			}
 		}
 	}
 	for key, l := range r.lanes {
 		if l.room() <= 0 && !l.pool.full() {
 			l.short = true
-			full = append(full, key)
+			r.full = append(r.full, key)
 		}
 	}
-	return classes, full
 }
 
 // accept puts claimed jobs into their lanes, and gives those back that have no room

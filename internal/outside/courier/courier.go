@@ -114,14 +114,14 @@ type Delivery struct {
 	Status      commerce.CourierStatus `json:"status"`
 	TrackingURL string                 `json:"tracking_url"` // a page for the customer
 	FeeCents    commerce.Cents         `json:"fee_cents"`
-	PickupETA   commerce.Millis        `json:"pickup_eta,omitempty"`
-	DropoffETA  commerce.Millis        `json:"dropoff_eta,omitempty"`
+	PickupETA   commerce.Millis        `json:"pickup_eta,omitzero"`
+	DropoffETA  commerce.Millis        `json:"dropoff_eta,omitzero"`
 	Courier     commerce.Courier       `json:"courier"`
 	Imminent    bool                   `json:"imminent"`
 	SeenOn      commerce.Millis        `json:"seen_on"` // when the provider knew this; 0: now
 	// Reason is the provider's text on why the delivery was cancelled or is coming
 	// back.
-	Reason string `json:"reason,omitempty"`
+	Reason string `json:"reason,omitzero"`
 }
 
 // Callback is an update of one delivery. Callbacks may come late, in any order, and

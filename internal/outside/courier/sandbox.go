@@ -2,7 +2,6 @@ package courier
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -84,7 +83,7 @@ func (s *Sandbox) Create(ctx context.Context, r CreateRequest) (Delivery, error)
 	if x.moves() {
 		object.FirstStep = s.StepEvery
 	}
-	if object.Data, err = json.Marshal(x); err != nil {
+	if object.Data, err = sandbox.Encode(x); err != nil {
 		return Delivery{}, err
 	}
 	err = s.Objects.PutObject(ctx, object)
@@ -260,7 +259,7 @@ const CallbackPath = "couriers"
 // callbackJSON is a Callback as the sandbox posts it.
 type callbackJSON struct {
 	Callback
-	Courier *courierJSON `json:"courier,omitempty"` // in place of the Delivery's
+	Courier *courierJSON `json:"courier,omitzero"` // in place of the Delivery's
 }
 
 // courierJSON is a courier in Uber's form, which the sandbox's callbacks have, too.
@@ -269,7 +268,7 @@ type courierJSON struct {
 	Phone    string          `json:"phone_number"`
 	Vehicle  string          `json:"vehicle_type"`
 	ImageURL string          `json:"img_href"`
-	At       *commerce.Point `json:"location,omitempty"`
+	At       *commerce.Point `json:"location,omitzero"`
 }
 
 // seen sets the time of the latest change. It always grows, even if the clocks of two
@@ -284,7 +283,7 @@ func (s *Sandbox) callback(x *delivery, change string) []byte {
 	if c := n.Delivery.Courier; c != (commerce.Courier{}) {
 		n.Courier = (*courierJSON)(&c)
 	}
-	body, err := json.Marshal(n)
+	body, err := sandbox.Encode(n)
 	if err != nil {
 		panic(err) // strings and numbers always encode
 	}

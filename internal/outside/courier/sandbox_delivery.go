@@ -3,7 +3,6 @@ package courier
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +11,8 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/sandbox"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // delivery is a delivery as the sandbox stores it: JSON with these field names. It
@@ -24,16 +25,16 @@ type delivery struct {
 	Way              route
 	Step             int // position in the plan
 	Cancelled        bool
-	Why              string          `json:",omitempty"` // it was cancelled; empty: the merchant has done so
-	Manual           bool            `json:",omitempty"` // it moves by acts alone
-	Acts             sandbox.Acts    `json:",omitempty"`
+	Why              string          `json:",omitzero"` // it was cancelled; empty: the merchant has done so
+	Manual           bool            `json:",omitzero"` // it moves by acts alone
+	Acts             sandbox.Acts    `json:",omitzero"`
 	SeenOn           commerce.Millis // time of the latest change
-	ReadyAt          commerce.Millis `json:",omitempty"` // when the goods can be picked up; 0: at once
+	ReadyAt          commerce.Millis `json:",omitzero"` // when the goods can be picked up; 0: at once
 
 	// Callbacks that are posted later: Behind after the callback that follows it,
 	// Late after a number of steps.
-	Behind json.RawMessage `json:",omitempty"`
-	Late   []late          `json:",omitempty"`
+	Behind jsontext.Value `json:",omitzero"`
+	Late   []late         `json:",omitzero"`
 
 	callbacks []sandbox.Callback // of the current change
 }
@@ -41,7 +42,7 @@ type delivery struct {
 // late is a callback that is posted after this number of steps.
 type late struct {
 	Steps int
-	Body  json.RawMessage
+	Body  jsontext.Value
 }
 
 // stage is one point of a delivery's plan.
@@ -96,7 +97,13 @@ func (x *delivery) plan() []stage {
 	return plan
 }
 
+// usual is the plan of a delivery without tags, as most are.
+var usual = slices.Concat(waiting, approach, loading, transit, arrival)
+
 func (x *delivery) wholePlan() []stage {
+	if len(x.Tags) == 0 {
+		return usual
+	}
 	load := loading
 	if x.Tags.has(tagSkipPickup) {
 		load = nil
@@ -192,7 +199,7 @@ func (s *Sandbox) left(x delivery, at stage) (pickup, dropoff time.Duration) {
 // decodeDelivery reads a stored delivery.
 func decodeDelivery(data []byte) (delivery, error) {
 	var x delivery
-	if err := json.Unmarshal(data, &x); err != nil {
+	if err := sandbox.Decode(data, &x); err != nil {
 		return delivery{}, fmt.Errorf("read a sandbox delivery: %w", err)
 	}
 	return x, x.check()
@@ -215,7 +222,7 @@ func (s *Sandbox) Step(_ context.Context, o sandbox.Object) (sandbox.Step, error
 		return sandbox.Step{}, err
 	}
 	s.advance(&x)
-	data, err := json.Marshal(x)
+	data, err := sandbox.Encode(x)
 	if err != nil {
 		return sandbox.Step{}, err
 	}

@@ -134,14 +134,14 @@ type Callback struct {
 	ID          string         `json:"id"` // given by the processor; a repeated callback has the same
 	Kind        CallbackKind   `json:"kind"`
 	OrderID     string         `json:"order_id"`
-	SessionID   string         `json:"session_id,omitempty"` // empty for refunds and disputes
-	PaymentID   string         `json:"payment_id,omitempty"`
+	SessionID   string         `json:"session_id,omitzero"` // empty for refunds and disputes
+	PaymentID   string         `json:"payment_id,omitzero"`
 	AmountCents commerce.Cents `json:"amount_cents"`
-	RefundID    string         `json:"refund_id,omitempty"` // the processor's id of the refund
+	RefundID    string         `json:"refund_id,omitzero"` // the processor's id of the refund
 	// OurRefundID is the id of our RefundRequest; empty for a refund that was made
 	// elsewhere, as in the processor's dashboard.
-	OurRefundID string `json:"our_refund_id,omitempty"`
-	Message     string `json:"message,omitempty"`
+	OurRefundID string `json:"our_refund_id,omitzero"`
+	Message     string `json:"message,omitzero"`
 }
 
 // Watch returns p with its calls watched, under its configured name. A call that

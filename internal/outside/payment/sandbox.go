@@ -2,7 +2,6 @@ package payment
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -50,7 +49,7 @@ func (s *Sandbox) OpenSession(ctx context.Context, r SessionRequest) (Session, e
 		return Session{}, err
 	}
 	x := session{ID: id, Request: r, Status: SessionOpen}
-	data, err := json.Marshal(x)
+	data, err := sandbox.Encode(x)
 	if err != nil {
 		return Session{}, err
 	}
@@ -204,7 +203,7 @@ func (x *session) post(after time.Duration, n Callback) {
 	if n.RefundID == "" && n.Kind != CallbackDisputed {
 		n.SessionID = x.ID
 	}
-	body, err := json.Marshal(n)
+	body, err := sandbox.Encode(n)
 	if err != nil {
 		panic(err) // strings and numbers always encode
 	}

@@ -31,7 +31,7 @@ type session struct {
 	Refunds   []refund     // oldest first
 	Told      int          // number of callbacks so far, which is the number of the latest
 	Declines  int          // how many of them report a declined card
-	Acts      sandbox.Acts `json:",omitempty"`
+	Acts      sandbox.Acts `json:",omitzero"`
 
 	callbacks []sandbox.Callback // of the current change
 }

@@ -4,7 +4,6 @@ package sandbox
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,6 +12,9 @@ import (
 	"time"
 
 	"purveyor/internal/env"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Object is the state of one thing in a sandbox.
@@ -69,6 +71,14 @@ type Step struct {
 	Next      time.Duration // time until the next step; 0: there is no next step
 }
 
+// Encode makes the JSON of an object or a callback. Text that is no UTF-8, as a customer may
+// send it, is mended.
+func Encode(v any) ([]byte, error) { return json.Marshal(v, jsontext.AllowInvalidUTF8(true)) }
+
+// Decode reads what Encode made, here or in a process of another build: it ignores fields that
+// it does not know.
+func Decode(data []byte, into any) error { return json.Unmarshal(data, into) }
+
 // Kind describes the objects of one kind.
 type Kind struct {
 	Name    string         // for errors: "sandbox delivery"
@@ -92,7 +102,7 @@ func Change[T any](ctx context.Context, objects Objects, k Kind, id string, f fu
 			return none, k.Missing
 		}
 		if err == nil {
-			err = json.Unmarshal(object.Data, &x)
+			err = Decode(object.Data, &x)
 		}
 		if err != nil {
 			return none, fmt.Errorf("read a %s: %w", k.Name, err)
@@ -104,7 +114,7 @@ func Change[T any](ctx context.Context, objects Objects, k Kind, id string, f fu
 		if callbacks == nil {
 			return x, nil
 		}
-		object.Data, err = json.Marshal(x)
+		object.Data, err = Encode(x)
 		if err == nil {
 			err = objects.PutObject(ctx, object, callbacks...)
 		}
@@ -157,7 +167,7 @@ func Read[N, C any](ctx context.Context, b *Base, header http.Header, body []byt
 		return nil, bad(err.Error())
 	}
 	var n N
-	if err := json.Unmarshal(body, &n); err != nil {
+	if err := Decode(body, &n); err != nil {
 		return nil, bad("it is no JSON as the sandbox writes it: " + err.Error())
 	}
 	c, err := translate(n)

@@ -5,7 +5,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -134,7 +133,7 @@ func (s *Signer) key(ctx context.Context) ([]byte, error) {
 		return nil, fmt.Errorf("the secret of the sandboxes: %w", err)
 	}
 	var data secretData
-	if err := json.Unmarshal(object.Data, &data); err != nil || len(data.Secret) < sha256.Size {
+	if err := Decode(object.Data, &data); err != nil || len(data.Secret) < sha256.Size {
 		return nil, errors.New("the stored secret of the sandboxes is invalid")
 	}
 	s.secret.Store(&data.Secret)
@@ -144,7 +143,7 @@ func (s *Signer) key(ctx context.Context) ([]byte, error) {
 func (s *Signer) makeKey(ctx context.Context) error {
 	secret := make([]byte, sha256.Size)
 	s.env.Read(secret)
-	data, err := json.Marshal(secretData{secret})
+	data, err := Encode(secretData{secret})
 	if err != nil {
 		return err
 	}

@@ -10,10 +10,15 @@ import (
 func clone[V any](p *plan, v *V) *V {
 	to := new(V)
 	*to = *v
-	if p != nil {
-		p.deepen(reflect.ValueOf(to).Elem())
-	}
+	own(p, to)
 	return to
+}
+
+// own replaces what a value points to by copies.
+func own[V any](p *plan, v *V) {
+	if p != nil {
+		p.deepen(reflect.ValueOf(v).Elem())
+	}
 }
 
 // plan says how the values of a type are copied; nil: they point to nothing that could be

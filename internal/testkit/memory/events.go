@@ -85,20 +85,19 @@ func (r reader) Attempts(_ context.Context, key commerce.EventKey) ([]commerce.W
 	return of(r, &schema.Attempts, key, -1, func(a, b *commerce.WebhookAttempt) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-func (r reader) EventsToSum(ctx context.Context, partnerID, from, to string, limit int) (facts []commerce.WebhookFacts, through string, err error) {
+func (r reader) EventsToSum(_ context.Context, partnerID, from, to string, limit int) (facts []commerce.WebhookFacts, through string, err error) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	all := r.tables[schema.WebhookEvents.Name].groups[partnerID]
 	all = all[behind(all, from, false):behind(all, to, false)]
-	all = slices.Clone(all[:min(len(all), limit)])
-	r.mu.Unlock()
-	for _, row := range all {
-		e := eventOf(row)
+	for _, stored := range all[:min(len(all), limit)] {
+		e := eventOf(stored)
 		if through = e.ID; e.StoreID == "" {
 			continue
 		}
-		attempts, _ := r.Attempts(ctx, e.Key())
+		attempts := r.tables[schema.Attempts.Name].groups[e.Key()]
 		facts = append(facts, commerce.WebhookFacts{ID: e.ID, StoreID: e.StoreID, Mode: e.Mode, Tried: len(attempts) > 0,
-			Delivered: slices.ContainsFunc(attempts, commerce.WebhookAttempt.Delivered)})
+			Delivered: slices.ContainsFunc(attempts, func(a *row) bool { return a.value.(*commerce.WebhookAttempt).Delivered() })})
 	}
 	return facts, through, err
 }

@@ -357,21 +357,18 @@ func (r reader) ChangedOrders(_ context.Context, partnerID string, mode commerce
 	return changes[:min(limit, len(changes))], err
 }
 
-func (r reader) OrdersToSum(ctx context.Context, storeID, from, to string, limit int) (facts []commerce.SumFacts, err error) {
+func (r reader) OrdersToSum(_ context.Context, storeID, from, to string, limit int) (facts []commerce.SumFacts, err error) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	all := r.tables[schema.Orders.Name].groups[storeID] // in the order of ids
 	all = all[behind(all, from, false):behind(all, to, false)]
-	var orders []*commerce.Order
 	for _, row := range all[:min(len(all), limit)] {
-		orders = append(orders, row.value.(*commerce.Order))
-	}
-	r.mu.Unlock()
-	for _, o := range orders {
-		payment, _ := r.Payment(ctx, o.Key())
+		o := row.value.(*commerce.Order)
+		payment, _ := get(r.tables, &schema.Payments, o.Key())
 		f := commerce.SumFacts{CapturedCents: payment.CapturedCents, Order: commerce.Order{StoreID: storeID, ID: o.ID, PartnerID: o.PartnerID, Mode: o.Mode,
 			Source: o.Source, Status: o.Status, TotalCents: o.TotalCents, TaxCents: o.TaxCents, DeliveryFeeCents: o.DeliveryFeeCents, RefundedCents: o.RefundedCents}}
-		events, _ := r.Timeline(ctx, o.Key(), -1)
-		for _, e := range events {
+		for _, row := range r.tables[schema.Timeline.Name].groups[o.Key()] { // in the order in which they were added
+			e := row.value.(*commerce.TimelineEvent)
 			if !slices.Contains(commerce.SumEvents, e.Kind) {
 				continue
 			}

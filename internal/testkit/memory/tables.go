@@ -267,7 +267,8 @@ func sorted[V any](t *table, found []*row, limit int, order func(a, b *V) int) (
 	}
 	list = slices.Grow(list, len(found))
 	for _, r := range found {
-		list = append(list, *clone(t.plan, r.value.(*V)))
+		list = append(list, *r.value.(*V))
+		own(t.plan, &list[len(list)-1])
 	}
 	return list
 }
