@@ -147,7 +147,7 @@ func (r *Runner) setBack() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := r.now()
-	if at >= r.looked && at < r.looked.Add(staleEvery) {
+	if len(r.tasks) == 0 || at >= r.looked && at < r.looked.Add(staleEvery) {
 		return
 	}
 	r.looked = at

@@ -59,7 +59,7 @@ var judges = map[string]func(*asked){
 }
 
 var (
-	idInPath   = regexp.MustCompile(`^(ord|prd|sto)_\w+$`)
+	inPath     = []string{"ord_", "prd_", "sto_"} // what ids in paths begin with
 	errorCodes = regexp.MustCompile(`^[a-z][a-z_]*$`)
 )
 
@@ -70,7 +70,7 @@ func (p *partner) ask(r request) *asked {
 	x := &asked{request: r, p: p, began: p.w.env.Now()}
 	for i, part := range parts {
 		switch {
-		case idInPath.MatchString(part):
+		case slices.ContainsFunc(inPath, func(prefix string) bool { return strings.HasPrefix(part, prefix) }):
 			x.order, parts[i] = p.w.stories[part], "{id}"
 		case i > 0 && parts[i-1] == "by-external":
 			x.order, parts[i] = p.w.byExternal(part), "{id}"

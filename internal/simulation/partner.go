@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"fmt"
+	"hash"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -26,6 +27,7 @@ type partner struct {
 
 	sick    int // what its endpoint answers to webhooks, or hangs; 0: it takes them
 	secrets secrets
+	macs    map[string]hash.Hash // by the secrets
 	keys    map[commerce.Mode]*keys
 	former  string    // the id of the key that was replaced last
 	turning int       // keys that are about to end: calls with them may be refused
@@ -46,7 +48,7 @@ type partner struct {
 }
 
 func newPartner(w *world, n int, name string) *partner {
-	return &partner{w: w, n: n, id: "ptn_" + name, url: "https://" + name + ".example/hook", limit: limit, orders: map[string]string{}, keys: newKeys("ptn_" + name), minutes: map[commerce.Mode]*minute{}, heard: map[string]string{}, read: map[string]string{}, stock: map[string]int64{}}
+	return &partner{w: w, n: n, id: "ptn_" + name, url: "https://" + name + ".example/hook", limit: limit, orders: map[string]string{}, keys: newKeys("ptn_" + name), macs: map[string]hash.Hash{}, minutes: map[commerce.Mode]*minute{}, heard: map[string]string{}, read: map[string]string{}, stock: map[string]int64{}}
 }
 
 func (w *world) partnerAt(url string) *partner {
@@ -79,6 +81,8 @@ type request struct {
 // again reports whether a call has no final answer, so that its caller repeats it.
 func (p *partner) again(status int, answer string) bool {
 	switch {
+	case status/100 == 2:
+		return false
 	case status == http.StatusUnauthorized:
 		return p.suspended || p.w.env.Since(p.until) < time.Minute || p.turning > 0 || p.w.env.Since(p.turned) < time.Minute
 	case strings.Contains(answer, `"code":"payment_processor_error"`): // a repeat is a new refund
@@ -184,7 +188,7 @@ func (p *partner) tryWith(key string, r request) (status int, answer string) {
 	if status/100 == 2 && !p.shut.IsZero() && began.After(p.shut) && w.env.Since(w.jumped) > time.Minute && !strings.HasPrefix(r.path, "/sandbox/") {
 		w.broke("%s is suspended, and %s %s was answered %d %s", p.id, r.method, r.path, status, answer)
 	}
-	if strings.Contains(answer, `"code":"internal"`) && !w.parallel() && w.env.Since(w.refusedOn) > time.Minute {
+	if status >= 500 && strings.Contains(answer, `"code":"internal"`) && !w.parallel() && w.env.Since(w.refusedOn) > time.Minute {
 		w.broke("%s: %s %s %q was answered %d %s, and the database had refused nothing", p.id, r.method, r.path, r.key, status, answer)
 	}
 	if minute.counts(p, began, status, answer); answered {
