@@ -35,6 +35,10 @@ type Database struct {
 		partners []commerce.Partner
 		writes   int64
 	}
+	looked struct { // from when to when no job is due, after so many writes
+		from, till commerce.Millis
+		writes     int64
+	}
 }
 
 type storedIn struct {

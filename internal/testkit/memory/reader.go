@@ -290,10 +290,16 @@ func (r reader) FirstWebhookJobs(_ context.Context, eventID string) ([]commerce.
 		func(a, b *commerce.Job) int { return cmp.Compare(a.Slot, b.Slot) })
 }
 
+// NextDue implements storage.Reader. Processes look all the time, so the jobs are looked through again after a change
+// of one of them, or when one becomes due.
 func (r reader) NextDue(_ context.Context, now commerce.Millis) (due bool, next commerce.Millis, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, row := range r.tables[schema.Jobs.Name].rows {
+	jobs := r.tables[schema.Jobs.Name]
+	if r.looked.writes == jobs.writes && now >= r.looked.from && now < r.looked.till {
+		return false, r.looked.till, nil
+	}
+	for _, row := range jobs.rows {
 		j := row.value.(*commerce.Job)
 		if j.State != commerce.JobWaiting {
 			continue
@@ -307,6 +313,10 @@ func (r reader) NextDue(_ context.Context, now commerce.Millis) (due bool, next 
 		}
 		storage.AddNext(at, now, &due, &next)
 	}
+	if r.looked.till = next; due {
+		r.looked.till = 0
+	}
+	r.looked.from, r.looked.writes = now, jobs.writes
 	return due, next, nil
 }
 
