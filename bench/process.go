@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"purveyor/internal/testkit/port"
 )
 
 // process is a server that was started here.
@@ -81,12 +83,6 @@ func (p *process) stop() error {
 	}
 }
 
-func freeAddress() string {
-	l := must(net.Listen("tcp", "127.0.0.1:0"))
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
-}
-
 // cpu is the processor time that the process has used so far.
 func (p *process) cpu() time.Duration {
 	const tick = 10 * time.Millisecond // Linux reports in USER_HZ, which is 100 everywhere
@@ -121,7 +117,7 @@ type bytesServer struct {
 // startBytes starts the baseline of reads: net/http alone, in a process of its
 // own, which writes the same bytes.
 func (b *bench) startBytes(bodies map[string][]byte) *process {
-	addr, f := freeAddress(), must(os.CreateTemp(b.work, serveBytesArg))
+	addr, f := must(port.Address()), must(os.CreateTemp(b.work, serveBytesArg))
 	check(errors.Join(gob.NewEncoder(f).Encode(bytesServer{addr, bodies}), f.Close()))
 	return b.start(addr, func() error {
 		c, err := net.Dial("tcp", addr)

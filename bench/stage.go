@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"purveyor/internal/testkit/port"
 )
 
 // stage is the databases of one section on one engine, while its cases run. The
@@ -84,7 +86,7 @@ func (c *contender) serve(flags ...string) *process {
 		return c.service
 	}
 	check(c.stop())
-	addr := freeAddress()
+	addr := must(port.Address())
 	healthy := func() error {
 		return tryEach(addr, c.key(), []string{"/v1/health"}, func(int, []byte) error { return nil })
 	}

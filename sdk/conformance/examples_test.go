@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,6 +17,7 @@ import (
 
 	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/faultproxy"
+	"purveyor/internal/testkit/port"
 )
 
 // TestExampleGo: the shop in Go is never wrong.
@@ -84,10 +84,9 @@ type example struct {
 // it and the service. In the end its books and those of the service are the same, and exact.
 func tryExample(t *testing.T, command ...string) {
 	w := newWorld(t, readTable(t).Catalog)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := port.Address()
 	check.OK(t, err)
-	check.OK(t, free.Close())
-	e := &example{t: t, address: free.Addr().String(), command: append(command, "--listen", free.Addr().String(), "--data", filepath.Join(t.TempDir(), "journal"))}
+	e := &example{t: t, address: address, command: append(command, "--listen", address, "--data", filepath.Join(t.TempDir(), "journal"))}
 	made := w.post("/v1/webhook-endpoints", "", mustJSON(map[string]any{"url": "http://" + e.address + "/hooks"}))
 	e.env = append(os.Environ(), "PURVEYOR_URL="+w.proxy.URL(), "PURVEYOR_KEY="+w.key, "PURVEYOR_SECRET="+made["secret"].(string))
 	t.Cleanup(func() {

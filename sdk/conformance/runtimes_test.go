@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"purveyor/internal/testkit/check"
+	"purveyor/internal/testkit/port"
 )
 
 // runtimes is set by the full run of scripts/test. Loading the runtimes takes a while.
@@ -75,7 +76,8 @@ func driveWorker(t *testing.T, folder string) driver {
 		list = append(list, fmt.Sprintf(`(name = %q, esModule = embed "node_modules/purveyor-sdk/dist/%s")`, module, name))
 	}
 	slices.Sort(list[1:])
-	address := freeAddress(t)
+	address, err := port.Address()
+	check.OK(t, err)
 	config := fmt.Sprintf(`using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [(name = "main", worker = .main), (name = "internet", network = (allow = ["public", "private"]))],
@@ -116,12 +118,4 @@ const main :Workerd.Worker = (compatibilityDate = "2026-01-01", modules = [%s]);
 		}
 		return outcomes
 	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check.OK(t, err)
-	defer l.Close()
-	return l.Addr().String()
 }

@@ -21,3 +21,9 @@ func Free() (int, error) {
 	}
 	return 0, err
 }
+
+// Address returns 127.0.0.1 with a port of Free.
+func Address() (string, error) {
+	free, err := Free()
+	return fmt.Sprintf("127.0.0.1:%d", free), err
+}
