@@ -210,19 +210,12 @@ func (r *Rows) Prepare(c *Changes) {
 // Table holds the rows of one kind that the commands of a batch asked for,
 // whether they are stored or not.
 type Table[K comparable, V any] struct {
-	last    *row[K, V]       // the one that was added last
-	count   int              // of all rows
-	byKey   map[K]*row[K, V] // nil while there are few
-	asked   []*row[K, V]     // to load, in the order in which commands asked for them
-	changed []*row[K, V]     // in the order of their first change
+	rows    map[K]*row[K, V]
+	asked   []*row[K, V] // to load, in the order in which commands asked for them
+	changed []*row[K, V] // in the order of their first change
 }
 
-// few rows are looked through one by one: most batches ask for one or two of a kind, and a map
-// of them takes more time and memory.
-const few = 8
-
 type row[K comparable, V any] struct {
-	before *row[K, V] // the one that was added before it
 	key    K
 	value  V
 	was    V    // as stored
@@ -262,35 +255,17 @@ func (t *Table[K, V]) LeaveUnseen(keys []K) {
 	}
 }
 
-// find finds a row; nil: no command asked for it.
-func (t *Table[K, V]) find(k K) *row[K, V] {
-	if t.byKey != nil {
-		return t.byKey[k]
-	}
-	r := t.last
-	for r != nil && r.key != k {
-		r = r.before
-	}
-	return r
-}
-
 // row finds a row, or adds one that is one of so many.
 func (t *Table[K, V]) row(k K, of int) (r *row[K, V], added bool) {
-	if r = t.find(k); r != nil {
-		return r, false
+	if t.rows == nil {
+		t.rows = make(map[K]*row[K, V], of)
 	}
-	r = &row[K, V]{key: k, before: t.last}
-	t.last = r
-	switch t.count++; {
-	case t.byKey != nil:
-		t.byKey[k] = r
-	case t.count > few:
-		t.byKey = make(map[K]*row[K, V], max(of, 2*few))
-		for r := t.last; r != nil; r = r.before {
-			t.byKey[r.key] = r
-		}
+	r, asked := t.rows[k]
+	if !asked {
+		r = &row[K, V]{key: k}
+		t.rows[k] = r
 	}
-	return r, true
+	return r, !asked
 }
 
 // Asked is for engines: how many rows are to be loaded.
@@ -309,8 +284,8 @@ func (t *Table[K, V]) Fill(i int, v V) {
 // Get returns a row, and whether there is one. Looking at a row that was not
 // asked for is a bug of the command and panics.
 func (t *Table[K, V]) Get(k K) (V, bool) {
-	r := t.find(k)
-	if r == nil || r.unseen {
+	r, asked := t.rows[k]
+	if !asked || r.unseen {
 		panic(fmt.Sprintf("commerce: %T %v was not in the needs of the command", *new(V), k))
 	}
 	return r.value, r.known
@@ -318,8 +293,8 @@ func (t *Table[K, V]) Get(k K) (V, bool) {
 
 // Put changes or adds a row.
 func (t *Table[K, V]) Put(k K, v V) {
-	r := t.find(k)
-	if r == nil || r.unseen {
+	r, asked := t.rows[k]
+	if !asked || r.unseen {
 		panic(fmt.Sprintf("commerce: %T %v is changed but was not in the needs of the command", v, k))
 	}
 	if r.stored && !r.locked {
@@ -331,13 +306,13 @@ func (t *Table[K, V]) Put(k K, v V) {
 
 // Remove deletes a row. One that is not there stays away.
 func (t *Table[K, V]) Remove(k K) {
-	if r := t.find(k); r != nil && r.unseen {
+	if r := t.rows[k]; r != nil && r.unseen {
 		r.stored = true // it may be
 		t.move(r)
 		return
 	}
 	if _, known := t.Get(k); known {
-		r := t.find(k)
+		r := t.rows[k]
 		r.value, r.known = *new(V), false
 		t.move(r)
 	}

@@ -106,26 +106,6 @@ func TestTableOrder(t *testing.T) {
 	}
 }
 
-// TestTableOfMany: each row is found among few, and among many, and asked for once.
-func TestTableOfMany(t *testing.T) {
-	var rows Table[int, int]
-	for n := range 3 * few {
-		if !panics(func() { rows.Get(n) }) {
-			t.Fatalf("row %d was not asked for", n)
-		}
-		rows.Require([]int{n, n / 2}, true)
-		rows.Fill(n, -n)
-		for k := range n + 1 {
-			if v, known := rows.Get(k); !known || v != -k {
-				t.Fatalf("row %d of %d is %d, %v", k, n+1, v, known)
-			}
-		}
-		if rows.Asked() != n+1 {
-			t.Fatalf("%d rows are asked for, want %d", rows.Asked(), n+1)
-		}
-	}
-}
-
 // TestEmptyChanges: changes with anything in them are not empty.
 func TestEmptyChanges(t *testing.T) {
 	if !(Changes{}).Empty() {
