@@ -15,6 +15,26 @@ import (
 
 var now = time.Unix(1_800_000_000, 0)
 
+// TestEncode: text that is no UTF-8 is mended, nothing of it is lost that is, and fields of other
+// builds are no error.
+func TestEncode(t *testing.T) {
+	type stored struct {
+		Text string
+		List []string
+	}
+	data, err := sandbox.Encode(stored{Text: "a\xff<é"})
+	var x stored
+	if err == nil {
+		err = sandbox.Decode(data, &x)
+	}
+	if err != nil || x.Text != "a\ufffd<é" || len(x.List) > 0 {
+		t.Errorf("%+v of %s: %v", x, data, err)
+	}
+	if err := sandbox.Decode([]byte(`{"Text":"b","List":null,"Later":{"a":1}}`), &x); err != nil || x.Text != "b" {
+		t.Errorf("what another build has stored: %+v, %v", x, err)
+	}
+}
+
 func sign(t *testing.T, s *sandbox.Signer, at time.Time, body string) string {
 	t.Helper()
 	header, err := s.Sign(t.Context(), at, []byte(body))
