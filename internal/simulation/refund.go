@@ -81,6 +81,9 @@ func (s *story) refund(cents int64) {
 		s.read()
 		return
 	case s.bank == returns && status == http.StatusOK: // the money comes back at any time from here on
+		if done.Amount < rest || cents > 0 && done.Amount != cents { // the rest is more if some has come back before
+			s.broke("a refund of %d cents was answered %s", rest, answer)
+		}
 		s.see(done.Status, "the answer of refund")
 		s.ping()
 		return
