@@ -58,7 +58,7 @@ func (r *Runner) laneOf(job commerce.Job) *lane {
 	}
 	l := r.lanes[key]
 	if l == nil {
-		l = &lane{key: key, pool: r.poolOf(kind.Pool, key.Mode), most: kind.Width, width: 1, apart: kind.Apart}
+		l = &lane{key: key, pool: r.poolOf(key.JobClass), most: kind.Width, width: 1, apart: kind.Apart}
 		r.lanes[key] = l
 	}
 	return l
@@ -286,8 +286,8 @@ func (p *pool) full() bool { return p.leased > p.mostLeased()-claimSize }
 func (p *pool) mostLeased() int { return max(leasedPerTry*p.most, 2*claimSize) }
 
 // poolOf is called with the lock held.
-func (r *Runner) poolOf(name Pool, mode commerce.Mode) *pool {
-	key := poolKey{name, mode}
+func (r *Runner) poolOf(class commerce.JobClass) *pool {
+	key := poolKey{r.Kinds[class.Kind].Pool, class.Mode}
 	p := r.pools[key]
 	if p == nil {
 		most := r.Pools[key.name]

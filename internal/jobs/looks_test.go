@@ -56,8 +56,7 @@ func TestLooksForStaleJobs(t *testing.T) {
 		l := r.laneOf(commerce.Job{Owner: "a"})
 		look := func(when string, want int) {
 			t.Helper()
-			stale := &task{lane: l} // its lease has ended
-			l.queue, r.tasks = []*task{stale}, map[commerce.JobKey]*task{stale.job.Key(): stale}
+			l.queue = []*task{{lane: l}} // its lease has ended
 			if r.setBack(); len(l.queue) != want {
 				t.Errorf("%s: %d stale jobs are left, want %d", when, len(l.queue), want)
 			}

@@ -64,17 +64,19 @@ func (r *Runner) pass(at commerce.Millis) (wait time.Duration, err error) {
 			r.busy = 0 // the next pass looks at all jobs
 		}
 	}()
+	var classes []commerce.JobClass
+	var full []commerce.JobLane
 	for n, changed := 0, true; n < commerce.JobSlots; n++ {
 		slot := r.slot
 		r.slot = (r.slot + 1) % commerce.JobSlots
 		if changed { // most slots of a pass have nothing, and there are a thousand lanes
-			r.want()
+			classes, full = r.wanted()
 		}
-		if len(r.classes) == 0 {
+		if len(classes) == 0 {
 			return wait, nil
 		}
 		jobs, err := r.Queue.ClaimJobs(r.tries, storage.JobClaim{
-			Slot: slot, Worker: r.Worker, Now: at, Until: at.Add(commerce.JobLease), Limit: claimSize, Classes: r.classes, Except: r.full, Ahead: ahead,
+			Slot: slot, Worker: r.Worker, Now: at, Until: at.Add(commerce.JobLease), Limit: claimSize, Classes: classes, Except: full, Ahead: ahead,
 		})
 		if errors.Is(err, storage.ErrNode) { // other slots may be on other nodes
 			slog.Warn("jobs of a slot could not be claimed", "slot", slot, "error", err)
@@ -94,27 +96,28 @@ func (r *Runner) pass(at commerce.Millis) (wait time.Duration, err error) {
 	return wait, nil
 }
 
-// want says which jobs to claim: jobs of known kinds whose pool has room for a whole
+// wanted returns the jobs to claim: jobs of known kinds whose pool has room for a whole
 // claim, except the jobs of full lanes.
-func (r *Runner) want() {
+func (r *Runner) wanted() (classes []commerce.JobClass, full []commerce.JobLane) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.classes, r.full = r.classes[:0], r.full[:0]
-	for kind, how := range r.Kinds {
+	for kind := range r.Kinds {
 		for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
-			if p := r.poolOf(how.Pool, mode); p.full() {
+			class := commerce.JobClass{Kind: kind, Mode: mode}
+			if p := r.poolOf(class); p.full() {
 				p.short = true
 			} else {
-				r.classes = append(r.classes, commerce.JobClass{Kind: kind, Mode: mode})
+				classes = append(classes, class)
 			}
 		}
 	}
 	for key, l := range r.lanes {
 		if l.room() <= 0 && !l.pool.full() {
 			l.short = true
-			r.full = append(r.full, key)
+			full = append(full, key)
 		}
 	}
+	return classes, full
 }
 
 // accept puts claimed jobs into their lanes, and gives those back that have no room
@@ -147,7 +150,7 @@ func (r *Runner) setBack() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := r.now()
-	if len(r.tasks) == 0 || at >= r.looked && at < r.looked.Add(staleEvery) {
+	if at >= r.looked && at < r.looked.Add(staleEvery) {
 		return
 	}
 	r.looked = at

@@ -110,10 +110,6 @@ type Runner struct {
 	slot     int64           // where the next pass begins
 	busy     int             // passes since the last pass that found nothing
 	looked   commerce.Millis // for stale jobs
-
-	// The memory of the pass under way, which belongs to the caller of Step.
-	classes []commerce.JobClass
-	full    []commerce.JobLane
 }
 
 // task is a job that is leased to this process.

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"hash"
 	"io"
-	"strconv"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
@@ -51,20 +50,12 @@ func told(v any) string {
 	return string(text)
 }
 
-// committed are the rows that each commit tells of.
-var committed = []string{" orders ", ", stock ", ", moves ", ", jobs ", "+", ", events ", ", attempts ", ", replies "}
-
 // traceCommit writes down what a batch changes.
 func (w *world) traceCommit(name string, b storage.Batch) {
 	r := b.Rows()
 	a := &r.Appended
-	line := append(append(w.line[:0], name...), " commits "...)
-	line = append(strconv.AppendInt(line, int64(b.Stamp()), 10), ':')
-	for i, n := range []int{r.Orders.Changed(), r.Stock.Changed(), len(a.StockMoves), r.Jobs.Changed(), len(a.NewJobs), len(a.Webhooks), len(a.Attempts), r.Replies.Changed()} {
-		line = strconv.AppendInt(append(line, committed[i]...), int64(n), 10)
-	}
-	w.line = line
-	w.sim.Tracef("%s", line)
+	w.sim.Tracef("%s commits %d: orders %d, stock %d, moves %d, jobs %d+%d, events %d, attempts %d, replies %d", name, b.Stamp(),
+		r.Orders.Changed(), r.Stock.Changed(), len(a.StockMoves), r.Jobs.Changed(), len(a.NewJobs), len(a.Webhooks), len(a.Attempts), r.Replies.Changed())
 	if !w.Rows {
 		return
 	}

@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"fmt"
-	"hash"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -27,7 +26,6 @@ type partner struct {
 
 	sick    int // what its endpoint answers to webhooks, or hangs; 0: it takes them
 	secrets secrets
-	macs    map[string]hash.Hash // by the secrets
 	keys    map[commerce.Mode]*keys
 	former  string    // the id of the key that was replaced last
 	turning int       // keys that are about to end: calls with them may be refused
@@ -48,7 +46,7 @@ type partner struct {
 }
 
 func newPartner(w *world, n int, name string) *partner {
-	return &partner{w: w, n: n, id: "ptn_" + name, url: "https://" + name + ".example/hook", limit: limit, orders: map[string]string{}, keys: newKeys("ptn_" + name), macs: map[string]hash.Hash{}, minutes: map[commerce.Mode]*minute{}, heard: map[string]string{}, read: map[string]string{}, stock: map[string]int64{}}
+	return &partner{w: w, n: n, id: "ptn_" + name, url: "https://" + name + ".example/hook", limit: limit, orders: map[string]string{}, keys: newKeys("ptn_" + name), minutes: map[commerce.Mode]*minute{}, heard: map[string]string{}, read: map[string]string{}, stock: map[string]int64{}}
 }
 
 func (w *world) partnerAt(url string) *partner {

@@ -61,13 +61,13 @@ func (p *partner) verify(r webhook.Request) {
 	s, at := p.secrets, r.At.Time()
 	var list []string // by which it is signed
 	for _, secret := range []string{s.before, s.now} {
-		if secret != "" && slices.Contains(strings.Fields(h.Get("Webhook-Signature")), p.standard(secret, r.ID, r.At, r.Body)) {
+		if secret != "" && slices.Contains(strings.Fields(h.Get("Webhook-Signature")), standard(secret, r.ID, r.At, r.Body)) {
 			list = append(list, secret)
 		}
 	}
 	oldest := ""
 	for _, secret := range []string{s.now, s.before} {
-		if secret != "" && h.Get("X-Partner-Signature") == hex.EncodeToString(p.digest(secret, nil, r.Body)) {
+		if secret != "" && h.Get("X-Partner-Signature") == hex.EncodeToString(digest(secret, r.Body)) {
 			oldest = secret
 		}
 	}
@@ -82,19 +82,12 @@ func (p *partner) verify(r webhook.Request) {
 }
 
 // standard is the signature of Standard Webhooks.
-func (p *partner) standard(secret, id string, at commerce.Millis, body []byte) string {
-	return "v1," + base64.StdEncoding.EncodeToString(p.digest(secret, fmt.Appendf(nil, "%s.%d.", id, int64(at)/1000), body))
+func standard(secret, id string, at commerce.Millis, body []byte) string {
+	return "v1," + base64.StdEncoding.EncodeToString(digest(secret, fmt.Appendf(nil, "%s.%d.%s", id, int64(at)/1000, body)))
 }
 
-// digest is the HMAC of a text. A mac that is used again has its secret taken in already.
-func (p *partner) digest(secret string, start, rest []byte) []byte {
-	mac := p.macs[secret]
-	if mac == nil {
-		mac = hmac.New(sha256.New, []byte(secret))
-		p.macs[secret] = mac
-	}
-	mac.Reset()
-	mac.Write(start)
-	mac.Write(rest)
+func digest(secret string, text []byte) []byte {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(text)
 	return mac.Sum(nil)
 }

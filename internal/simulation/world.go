@@ -66,7 +66,6 @@ type world struct {
 	cast     []*story          // all that are played
 	told     []*story          // the same, in the order in which the orders were made
 	stamp    commerce.Millis   // of the newest batch
-	line     []byte            // the memory of the line that tells of it
 	called   map[string]bool   // calls of providers, by what they are for
 	// When couriers took deliveries, and were called off last, by the names that we give deliveries.
 	taken, calledOff map[string]time.Time
