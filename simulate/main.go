@@ -61,7 +61,7 @@ func main() {
 	if o.Database == "memory" {
 		o.Database = ""
 	}
-	debug.SetGCPercent(800)                        // the worlds collect garbage before
+	debug.SetGCPercent(800)                        // simulated worlds collect garbage before
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // faults fill it
 	if *within > 0 {
 		if !hunt(o, *within, *first) {

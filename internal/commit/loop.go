@@ -25,11 +25,7 @@ type loop struct {
 	aside aside
 	away  away
 	slots slots
-	// The memory of the batch under way: what it needs and does, and what its commands change, one
-	// after another.
-	needs   []commerce.Needs
-	deeds   []commerce.Deed
-	changes commerce.Changes
+	deeds []commerce.Deed // the memory of what the batch under way does
 }
 
 // loopOf chooses the loop of a command. Commands that change the same product go to the same
@@ -264,13 +260,12 @@ func (l *loop) try(batch []*call) (errs []error, err error) {
 	ctx := context.Background() // admitted commands run to their end
 	watch := l.stopwatch(batch)
 	defer watch.told()
-	l.needs = l.needs[:0]
-	for _, p := range batch {
-		l.needs = append(l.needs, p.needs)
+	needs := make([]commerce.Needs, len(batch))
+	for i, p := range batch {
+		needs[i] = p.needs
 	}
 	l.reached(batch, "load")
-	tx, err := l.engine.Load(ctx, l.needs...)
-	clear(l.needs)
+	tx, err := l.engine.Load(ctx, needs...)
 	watch.loaded()
 	if err != nil {
 		return nil, err
@@ -280,18 +275,19 @@ func (l *loop) try(batch []*call) (errs []error, err error) {
 	l.reached(batch, "decide")
 	errs = make([]error, len(batch))
 	ids := idSource{env: l.env, now: now, slot: l.slot(now), encode: l.encode}
+	var changes commerce.Changes
 	for i, p := range batch {
 		p.jobs = nil // of an earlier try
-		if l.changes, errs[i] = p.decide(rows, now); errs[i] != nil {
+		if changes, errs[i] = p.decide(rows, now); errs[i] != nil {
 			continue
 		}
-		ids.complete(&l.changes)
-		p.jobs = l.changes.NewJobs
+		ids.complete(&changes)
+		p.jobs = changes.NewJobs
 		for i := range p.jobs {
 			p.jobs[i].TraceParent = p.parent
 		}
-		watch.did(&l.changes, now)
-		schema.Apply(rows, &l.changes)
+		watch.did(&changes, now)
+		schema.Apply(rows, &changes)
 	}
 	watch.decided()
 	if !schema.Changed(rows) {

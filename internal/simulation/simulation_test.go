@@ -13,7 +13,7 @@ import (
 // TestMain hides the log of the failures that are provoked here, and collects garbage as rarely
 // as the command does.
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(800) // the worlds collect garbage before
+	debug.SetGCPercent(800) // simulated worlds collect garbage before
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	os.Exit(m.Run())
 }

@@ -111,7 +111,6 @@ type Batches interface {
 	// Load opens a batch: it waits for its turn to write, locks the rows that
 	// are needed and reads them. The caller ends the batch with Save or Discard. A batch
 	// that appends an event of a partner needs a row of that partner, or changes an order of it.
-	// needs are the caller's again when Load returns, as a JobClaim is after ClaimJobs.
 	Load(ctx context.Context, needs ...commerce.Needs) (Batch, error)
 }
 

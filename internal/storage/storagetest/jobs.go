@@ -107,6 +107,15 @@ func claimWhatIsDue(t *testing.T, db Database) {
 	if due, next, err := e.Reader().NextDue(context.Background(), now); !due || next != now+40 || err != nil {
 		t.Errorf("one is due, and the next comes up in 40 ms: %v, at %d, %v", due, next, err)
 	}
+	// Clocks differ: a process that looks later or earlier than one before it gets an answer of its own.
+	for _, look := range []struct {
+		at, next commerce.Millis
+		due      bool
+	}{{now - 5, now, false}, {now - 10, now, false}, {now, now + 40, true}, {now + 40, now + 50, true}, {now - 5, now, false}, {now - horizon - 1, now - horizon - 1, true}} {
+		if due, next, err := e.Reader().NextDue(context.Background(), look.at); due != look.due || !due && next != look.next || err != nil {
+			t.Errorf("at %d: %v, at %d, %v; want %v, %d", look.at, due, next, err, look.due, look.next)
+		}
+	}
 }
 
 // claimAsItIs claims a job by calls that leave it out, and by one that finds it if it is due.

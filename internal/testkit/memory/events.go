@@ -90,8 +90,8 @@ func (r reader) EventsToSum(_ context.Context, partnerID, from, to string, limit
 	defer r.mu.Unlock()
 	all := r.tables[schema.WebhookEvents.Name].groups[partnerID]
 	all = all[behind(all, from, false):behind(all, to, false)]
-	for _, stored := range all[:min(len(all), limit)] {
-		e := eventOf(stored)
+	for _, told := range all[:min(len(all), limit)] {
+		e := eventOf(told)
 		if through = e.ID; e.StoreID == "" {
 			continue
 		}

@@ -15,9 +15,9 @@ var garbage struct {
 }
 
 const (
-	garbageTurns  = 1 << 12 // between two looks at the heap
-	garbageFactor = 5       // how often the heap may be what was in use
-	garbageLeast  = 64 << 20
+	garbageTurns  = 1 << 12  // between two looks at the heap
+	garbageFactor = 5        // how often the heap may be what was in use
+	garbageLeast  = 64 << 20 // bytes that are left alone
 )
 
 // tidy collects garbage if there is much.
